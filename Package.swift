@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings every Swift target of the house shares.
+let house: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "Waybill",
+  platforms: [.iOS(.v17), .macOS(.v14)],
+  products: [
+    .library(
+      name: "Waybill", targets: ["WaybillModel", "WaybillLedger", "WaybillEngine"]),
+    .library(name: "WaybillServer", targets: ["WaybillServer"]),
+    .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
+    .executable(name: "waybill", targets: ["waybill"]),
+  ],
+  targets: [
+    // Outside libraries, each behind one module map.
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+    .systemLibrary(
+      name: "CCrypto", pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+
+    // Everything that reaches a disk or a wire.
+    .target(
+      name: "CSchema", path: "schema",
+      exclude: ["README.md", "ledger.sql", "migrations", "projections", "events", "http", "server"],
+      sources: ["schema.c"], publicHeadersPath: "include"),
+
+    // The pure core, then one module for each outside thing.
+    .target(name: "WaybillModel"),
+    .target(
+      name: "WaybillHash",
+      dependencies: [
+        "WaybillModel", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+      ]),
+    .target(
+      name: "WaybillSQLite",
+      dependencies: ["CSchema", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+    .target(
+      name: "WaybillLedger",
+      dependencies: ["WaybillModel", "WaybillHash", "WaybillSQLite"]),
+    .target(
+      name: "WaybillEngine",
+      dependencies: [
+        "WaybillModel", "WaybillHash", "WaybillLedger",
+        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+      ]),
+    .target(
+      name: "WaybillServer",
+      dependencies: ["WaybillModel", "WaybillHash", "WaybillSQLite", "CMicroHTTPD"]),
+    .target(
+      name: "WaybillTesting",
+      dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine", "WaybillServer"]),
+    .executableTarget(
+      name: "waybill",
+      dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine", "WaybillServer", "CLZ4"],
+      path: "tools/waybill"),
+
+    .testTarget(name: "WaybillModelTests", dependencies: ["WaybillModel", "WaybillTesting"]),
+    .testTarget(
+      name: "WaybillLedgerTests",
+      dependencies: ["WaybillLedger", "WaybillSQLite", "WaybillTesting"]),
+    .testTarget(
+      name: "WaybillEngineTests",
+      dependencies: ["WaybillEngine", "WaybillServer", "WaybillTesting"]),
+    .testTarget(name: "WaybillServerTests", dependencies: ["WaybillServer", "WaybillTesting"]),
+    .testTarget(name: "CommandLineTests", dependencies: ["waybill", "WaybillTesting"]),
+    .testTarget(name: "HouseTests", dependencies: ["WaybillModel"]),
+  ],
+  cLanguageStandard: .c2x
+)
+
+for target in package.targets where target.type != .system && target.name != "CSchema" {
+  target.swiftSettings = house
+}

@@ -1,0 +1,138 @@
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// One prepared statement of one `Connection`, used where that connection is used.
+///
+/// A statement left in the middle of its rows pins a read snapshot for as long as it lives, so
+/// every walk over rows goes through `forEachRow` or `firstRow`, which always reset.
+package final class Statement {
+  private let handle: OpaquePointer
+  private let connection: Connection
+
+  init(handle: OpaquePointer, connection: Connection) {
+    self.handle = handle
+    self.connection = connection
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  // MARK: Binding (indices from 1, as in SQL)
+
+  package func bind(_ index: Int32, _ value: Int64?) {
+    if let value {
+      sqlite3_bind_int64(handle, index, value)
+    } else {
+      sqlite3_bind_null(handle, index)
+    }
+  }
+
+  package func bind(_ index: Int32, _ value: String?) {
+    guard var value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    value.withUTF8 { text in
+      // An empty buffer may have no address, and a null address would bind NULL.
+      text.withMemoryRebound(to: CChar.self) { bytes in
+        let count = Int32(bytes.count)
+        if let base = bytes.baseAddress {
+          _ = waybill_bind_text(handle, index, base, count)
+        } else {
+          _ = waybill_bind_text(handle, index, "", 0)
+        }
+      }
+    }
+  }
+
+  package func bind(_ index: Int32, blob value: [UInt8]?) {
+    guard let value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    value.withUnsafeBytes { bind(index, bytes: $0) }
+  }
+
+  package func bind(_ index: Int32, bytes: UnsafeRawBufferPointer) {
+    if let base = bytes.baseAddress, !bytes.isEmpty {
+      _ = waybill_bind_blob(handle, index, base, Int32(bytes.count))
+    } else {
+      sqlite3_bind_zeroblob(handle, index, 0)
+    }
+  }
+
+  // MARK: Running
+
+  /// Runs a statement that gives no rows, then resets it.
+  package func run() throws(SQLiteError) {
+    let code = sqlite3_step(handle)
+    sqlite3_reset(handle)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+  }
+
+  /// Calls `body` for each row until it returns false or the rows end, then resets.
+  package func forEachRow<E: Error>(_ body: (borrowing Row) throws(E) -> Bool) throws {
+    defer { sqlite3_reset(handle) }
+    let row = Row(handle: handle)
+    while true {
+      let code = sqlite3_step(handle)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw failure(code) }
+      if try !body(row) { return }
+    }
+  }
+
+  /// The value `read` makes of the first row, or nil when there is none.
+  package func firstRow<T>(_ read: (borrowing Row) -> T) throws(SQLiteError) -> T? {
+    defer { sqlite3_reset(handle) }
+    let code = sqlite3_step(handle)
+    if code == SQLITE_DONE { return nil }
+    guard code == SQLITE_ROW else { throw failure(code) }
+    return read(Row(handle: handle))
+  }
+
+  private func failure(_ code: Int32) -> SQLiteError {
+    connection.error(code, sql: String(cString: sqlite3_sql(handle)))
+  }
+}
+
+/// The current row of a running statement. Columns are counted from 0, as in SQLite's C API.
+package struct Row: ~Copyable {
+  private let handle: OpaquePointer
+
+  fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+  package func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
+  }
+
+  package func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  package func optionalInt(_ column: Int32) -> Int64? {
+    isNull(column) ? nil : int(column)
+  }
+
+  /// Text as SQLite holds it; invalid UTF-8 is repaired, so use `bytes` where bytes matter.
+  package func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+
+  package func optionalText(_ column: Int32) -> String? {
+    guard let text = sqlite3_column_text(handle, column) else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+  }
+
+  /// Calls `body` with the bytes of a text or blob column, empty for NULL.
+  package func withBytes<T>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> T) -> T {
+    let base = sqlite3_column_blob(handle, column)
+    let count = base == nil ? 0 : Int(sqlite3_column_bytes(handle, column))
+    return body(UnsafeRawBufferPointer(start: base, count: count))
+  }
+
+  package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { [UInt8]($0) } }
+
+  package func optionalBytes(_ column: Int32) -> [UInt8]? {
+    isNull(column) ? nil : bytes(column)
+  }
+}
