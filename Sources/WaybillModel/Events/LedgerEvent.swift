@@ -1,0 +1,242 @@
+/// One past-tense fact about the ledger itself.
+public enum LedgerEvent: Equatable, Sendable {
+  /// The ledger was opened for writing.
+  case launched(Launched)
+  /// The open uploads were compared with transport and server.
+  case reconciled(Reconciled)
+  /// The conditions for sending have changed.
+  case conditionsChanged(Conditions)
+  /// Nothing is sent until the ledger is unsealed.
+  case sealed
+  /// Sending is allowed again.
+  case unsealed
+  /// The log is shorter than its head mark says it was.
+  case tailLost(TailLost)
+  /// A run of old events moved into a verified trace segment.
+  case archived(Archived)
+
+  /// The stored name.
+  public var kind: EventKind {
+    switch self {
+    case .launched: .ledgerLaunched
+    case .reconciled: .ledgerReconciled
+    case .conditionsChanged: .conditionsChanged
+    case .sealed: .ledgerSealed
+    case .unsealed: .ledgerUnsealed
+    case .tailLost: .ledgerTailLost
+    case .archived: .ledgerArchived
+    }
+  }
+
+  /// The shape of the payload as this code writes it.
+  public var version: Int { 1 }
+
+  /// The payload as stored fields.
+  public var fields: EventFields {
+    var fields = EventFields()
+    switch self {
+    case .launched(let payload): payload.write(to: &fields)
+    case .reconciled(let payload): payload.write(to: &fields)
+    case .conditionsChanged(let payload): payload.write(to: &fields)
+    case .tailLost(let payload): payload.write(to: &fields)
+    case .archived(let payload): payload.write(to: &fields)
+    case .sealed, .unsealed: break
+    }
+    return fields
+  }
+
+  /// Reads an event of a known kind from its stored fields; nil for kinds of upload streams.
+  ///
+  /// - Throws: `FieldProblem` naming the column that is missing or out of range.
+  public init?(kind: EventKind, fields: EventFields) throws(FieldProblem) {
+    switch kind {
+    case .ledgerLaunched: self = .launched(try Launched(fields))
+    case .ledgerReconciled: self = .reconciled(try Reconciled(fields))
+    case .conditionsChanged: self = .conditionsChanged(try Conditions(fields))
+    case .ledgerSealed: self = .sealed
+    case .ledgerUnsealed: self = .unsealed
+    case .ledgerTailLost: self = .tailLost(try TailLost(fields))
+    case .ledgerArchived: self = .archived(try Archived(fields))
+    default: return nil
+    }
+  }
+}
+
+/// The ledger was opened for writing.
+public struct Launched: EventPayload {
+  /// How a person or the system started the process.
+  public enum Mode: String, Sendable, CaseIterable {
+    /// A person sees it.
+    case foreground
+    /// The system started it to hand over results.
+    case background
+  }
+
+  /// How the process was started.
+  public let mode: Mode
+  /// Which launch this is, from 1.
+  public let generation: LaunchGeneration
+  /// The app and its version.
+  public let app: String
+  /// The version of the SQLite library.
+  public let sqlite: String
+
+  /// Makes the fact from its values.
+  public init(mode: Mode, generation: LaunchGeneration, app: String, sqlite: String) {
+    self.mode = mode
+    self.generation = generation
+    self.app = app
+    self.sqlite = sqlite
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    mode = try fields.requiredCode(Mode.self)
+    generation = LaunchGeneration(Int64(try fields.requiredAttempt()))
+    app = try payload.requiredText("app")
+    sqlite = try payload.requiredText("sqlite")
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.code = mode.rawValue
+    fields.attempt = generation.value
+    fields.setPayload(["app": .text(app), "sqlite": .text(sqlite)])
+  }
+}
+
+/// The open uploads were compared with transport and server.
+public struct Reconciled: EventPayload {
+  /// How many uploads were looked at.
+  public let uploads: Int64
+  /// How many events corrected or completed the record.
+  public let events: Int64
+
+  /// Makes the fact from its counts.
+  public init(uploads: Int64, events: Int64) {
+    self.uploads = uploads
+    self.events = events
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    uploads = try payload.requiredInteger("uploads")
+    events = try payload.requiredInteger("events")
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.setPayload(["uploads": .integer(uploads), "events": .integer(events)])
+  }
+}
+
+/// What sending depends on, beyond any one upload.
+public struct Conditions: EventPayload {
+  /// Whether the server can be reached.
+  public enum Network: String, Sendable, CaseIterable {
+    /// Nobody has tried yet.
+    case unknown
+    /// The last try reached it.
+    case online
+    /// The last try did not.
+    case offline
+  }
+
+  /// Whether the server accepts the credential.
+  public enum Credentials: String, Sendable, CaseIterable {
+    /// Nobody has tried yet.
+    case unknown
+    /// The last reply accepted it.
+    case accepted
+    /// The last reply refused it.
+    case rejected
+  }
+
+  /// Whether the server can be reached.
+  public var network: Network
+  /// Whether the server accepts the credential.
+  public var credentials: Credentials
+
+  /// Makes conditions from their values; nothing is known by default.
+  public init(network: Network = .unknown, credentials: Credentials = .unknown) {
+    self.network = network
+    self.credentials = credentials
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    guard let network = Network(rawValue: try payload.requiredText("network")) else {
+      throw .invalid("payload.network")
+    }
+    guard let credentials = Credentials(rawValue: try payload.requiredText("credentials")) else {
+      throw .invalid("payload.credentials")
+    }
+    self.init(network: network, credentials: credentials)
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.setPayload([
+      "network": .text(network.rawValue), "credentials": .text(credentials.rawValue),
+    ])
+  }
+}
+
+/// The log is shorter than its head mark says it was: the newest events are gone.
+public struct TailLost: EventPayload {
+  /// The last position the head mark knew.
+  public let markedPosition: GlobalPosition
+  /// The last position that is still there.
+  public let lastPosition: GlobalPosition
+
+  /// Makes the fact from the two positions.
+  public init(markedPosition: GlobalPosition, lastPosition: GlobalPosition) {
+    self.markedPosition = markedPosition
+    self.lastPosition = lastPosition
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    markedPosition = GlobalPosition(try payload.requiredInteger("marked_position"))
+    lastPosition = GlobalPosition(try payload.requiredInteger("last_position"))
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.setPayload([
+      "marked_position": .integer(markedPosition.value),
+      "last_position": .integer(lastPosition.value),
+    ])
+  }
+}
+
+/// A run of old events moved into a verified trace segment.
+public struct Archived: EventPayload {
+  /// The first position that moved.
+  public let first: GlobalPosition
+  /// The last position that moved.
+  public let last: GlobalPosition
+  /// How many events moved.
+  public let count: Int64
+  /// The SHA-256 of the segment file.
+  public let digest: ContentHash
+
+  /// Makes the fact from its values.
+  public init(first: GlobalPosition, last: GlobalPosition, count: Int64, digest: ContentHash) {
+    self.first = first
+    self.last = last
+    self.count = count
+    self.digest = digest
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    first = GlobalPosition(try payload.requiredInteger("first"))
+    last = GlobalPosition(try payload.requiredInteger("last"))
+    count = try payload.requiredInteger("count")
+    digest = try fields.requiredHash()
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.hash = digest
+    fields.setPayload([
+      "first": .integer(first.value), "last": .integer(last.value), "count": .integer(count),
+    ])
+  }
+}

@@ -1,0 +1,153 @@
+/// One past-tense fact about one upload.
+///
+/// To add a kind: its name in `EventKind`, a case here, a payload beside its kin, and the compiler
+/// names the rest.
+public enum UploadEvent: Equatable, Sendable {
+  /// A durable copy is in the staging folder.
+  case exported(Exported)
+  /// The SHA-256 of the copy is known.
+  case hashed(Hashed)
+  /// The same bytes are queued or stored already; ends the stream.
+  case deduplicated(Deduplicated)
+  /// Intent is durable.
+  case queued(Queued)
+  /// The server opened a session.
+  case sessionOpened(SessionOpened)
+  /// A part was handed to the transport.
+  case partSent(PartSent)
+  /// An attempt at a part ended without success.
+  case partFailed(PartFailed)
+  /// The server acknowledges bytes of a part.
+  case partConfirmed(PartConfirmed)
+  /// The server holds every byte.
+  case received(Received)
+  /// The server checked the assembled object and its hash equals ours.
+  case verified(Verified)
+  /// The server bound the object to its record.
+  case committed(Committed)
+  /// The commit was refused because the record has moved.
+  case conflicted(Conflicted)
+  /// The upload was given up.
+  case cancelled(Cancelled)
+  /// Back to queued with no attempts used.
+  case retried(Retried)
+  /// Held back by a person.
+  case paused
+  /// No longer held back.
+  case resumed
+  /// Automatic recovery cannot go on.
+  case attentionNeeded(AttentionNeeded)
+  /// The local copy was deleted.
+  case copyReleased
+  /// Corrects a confirmation: the server no longer holds the part.
+  case partRevoked(PartRevoked)
+  /// Corrects a sent part: the transport has no such task.
+  case transferLost(TransferLost)
+  /// Corrects an opened session: it is gone, its parts are unsent again.
+  case sessionExpired(SessionExpired)
+  /// Corrects a verification: the object is gone or has another hash.
+  case verificationRevoked
+  /// A late or contradictory claim, kept as a note.
+  case noted(Noted)
+
+  /// The stored name.
+  public var kind: EventKind {
+    switch self {
+    case .exported: .uploadExported
+    case .hashed: .uploadHashed
+    case .deduplicated: .uploadDeduplicated
+    case .queued: .uploadQueued
+    case .sessionOpened: .sessionOpened
+    case .partSent: .partSent
+    case .partFailed: .partFailed
+    case .partConfirmed: .partConfirmed
+    case .received: .uploadReceived
+    case .verified: .uploadVerified
+    case .committed: .uploadCommitted
+    case .conflicted: .uploadConflicted
+    case .cancelled: .uploadCancelled
+    case .retried: .uploadRetried
+    case .paused: .uploadPaused
+    case .resumed: .uploadResumed
+    case .attentionNeeded: .attentionNeeded
+    case .copyReleased: .copyReleased
+    case .partRevoked: .partRevoked
+    case .transferLost: .transferLost
+    case .sessionExpired: .sessionExpired
+    case .verificationRevoked: .verificationRevoked
+    case .noted: .observationNoted
+    }
+  }
+
+  /// The shape of the payload as this code writes it. A new shape is a new version, read by an
+  /// upcaster; an old one stays readable for ever.
+  public var version: Int { 1 }
+
+  /// The payload as stored fields.
+  public var fields: EventFields {
+    var fields = EventFields()
+    switch self {
+    case .exported(let payload): payload.write(to: &fields)
+    case .hashed(let payload): payload.write(to: &fields)
+    case .deduplicated(let payload): payload.write(to: &fields)
+    case .queued(let payload): payload.write(to: &fields)
+    case .sessionOpened(let payload): payload.write(to: &fields)
+    case .partSent(let payload): payload.write(to: &fields)
+    case .partFailed(let payload): payload.write(to: &fields)
+    case .partConfirmed(let payload): payload.write(to: &fields)
+    case .received(let payload): payload.write(to: &fields)
+    case .verified(let payload): payload.write(to: &fields)
+    case .committed(let payload): payload.write(to: &fields)
+    case .conflicted(let payload): payload.write(to: &fields)
+    case .cancelled(let payload): payload.write(to: &fields)
+    case .retried(let payload): payload.write(to: &fields)
+    case .attentionNeeded(let payload): payload.write(to: &fields)
+    case .partRevoked(let payload): payload.write(to: &fields)
+    case .transferLost(let payload): payload.write(to: &fields)
+    case .sessionExpired(let payload): payload.write(to: &fields)
+    case .noted(let payload): payload.write(to: &fields)
+    case .paused, .resumed, .copyReleased, .verificationRevoked: break
+    }
+    return fields
+  }
+
+  /// Reads an event of a known kind from its stored fields at the current version.
+  ///
+  /// - Throws: `FieldProblem` naming the column that is missing or out of range.
+  public init?(kind: EventKind, fields: EventFields) throws(FieldProblem) {
+    switch kind {
+    case .uploadExported: self = .exported(try Exported(fields))
+    case .uploadHashed: self = .hashed(try Hashed(fields))
+    case .uploadDeduplicated: self = .deduplicated(try Deduplicated(fields))
+    case .uploadQueued: self = .queued(try Queued(fields))
+    case .sessionOpened: self = .sessionOpened(try SessionOpened(fields))
+    case .partSent: self = .partSent(try PartSent(fields))
+    case .partFailed: self = .partFailed(try PartFailed(fields))
+    case .partConfirmed: self = .partConfirmed(try PartConfirmed(fields))
+    case .uploadReceived: self = .received(try Received(fields))
+    case .uploadVerified: self = .verified(try Verified(fields))
+    case .uploadCommitted: self = .committed(try Committed(fields))
+    case .uploadConflicted: self = .conflicted(try Conflicted(fields))
+    case .uploadCancelled: self = .cancelled(try Cancelled(fields))
+    case .uploadRetried: self = .retried(try Retried(fields))
+    case .uploadPaused: self = .paused
+    case .uploadResumed: self = .resumed
+    case .attentionNeeded: self = .attentionNeeded(try AttentionNeeded(fields))
+    case .copyReleased: self = .copyReleased
+    case .partRevoked: self = .partRevoked(try PartRevoked(fields))
+    case .transferLost: self = .transferLost(try TransferLost(fields))
+    case .sessionExpired: self = .sessionExpired(try SessionExpired(fields))
+    case .verificationRevoked: self = .verificationRevoked
+    case .observationNoted: self = .noted(try Noted(fields))
+    case .ledgerLaunched, .ledgerReconciled, .conditionsChanged, .ledgerSealed, .ledgerUnsealed,
+      .ledgerTailLost, .ledgerArchived:
+      return nil
+    }
+  }
+}
+
+/// A payload that knows its stored fields.
+protocol EventPayload: Equatable, Sendable {
+  init(_ fields: EventFields) throws(FieldProblem)
+  func write(to fields: inout EventFields)
+}

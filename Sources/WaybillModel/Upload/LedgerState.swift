@@ -1,0 +1,31 @@
+/// Everything the ledger's own stream says, folded.
+public struct LedgerState: Equatable, Sendable {
+  /// The revision of the ledger's stream up to which it is folded.
+  public internal(set) var revision = StreamRevision.none
+  /// The newest launch; nil before the first.
+  public internal(set) var launch: LaunchGeneration?
+  /// What sending depends on, beyond any one upload.
+  public internal(set) var conditions = Conditions()
+  /// Whether nothing may be sent.
+  public internal(set) var isSealed = false
+  /// The event that says events were lost, until every open upload has been reconciled since.
+  public internal(set) var tailLost: GlobalPosition?
+
+  /// Makes the state of a ledger without events.
+  public init() {}
+
+  /// Folds one recorded event into the state. Total, as for uploads.
+  public mutating func evolve(_ recorded: RecordedEvent) {
+    revision = recorded.revision
+    guard case .ledger(let event) = recorded.body else { return }
+    switch event {
+    case .launched(let launched): launch = launched.generation
+    case .reconciled: tailLost = nil
+    case .conditionsChanged(let conditions): self.conditions = conditions
+    case .sealed: isSealed = true
+    case .unsealed: isSealed = false
+    case .tailLost: tailLost = recorded.position
+    case .archived: break
+    }
+  }
+}

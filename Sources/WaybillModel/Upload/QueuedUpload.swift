@@ -1,0 +1,86 @@
+/// One row of the queue: what an app lists.
+public struct QueuedUpload: Equatable, Sendable {
+  /// The upload.
+  public let id: UploadID
+  /// The person's name for the file.
+  public let fileName: FileName
+  /// The length of the file in bytes.
+  public let byteCount: Int64
+  /// Bytes of confirmed parts and of the parts in flight; never more than `byteCount`.
+  public let bytesSent: Int64
+  /// Where it stands.
+  public let state: State
+
+  /// Where a queued upload stands.
+  public enum State: Equatable, Sendable {
+    /// In line.
+    case queued
+    /// Bytes are moving, or the server is checking them.
+    case uploading
+    /// Held up.
+    case waiting(Waiting)
+    /// Available everywhere under this remote id.
+    case done(RemoteID)
+    /// A person has to decide.
+    case failed(AttentionReason)
+    /// Given up.
+    case cancelled
+
+    /// The stable word of the state.
+    public var word: String {
+      switch self {
+      case .queued: "queued"
+      case .uploading: "uploading"
+      case .waiting: "waiting"
+      case .done: "done"
+      case .failed: "failed"
+      case .cancelled: "cancelled"
+      }
+    }
+  }
+
+  /// Makes a row from its values.
+  public init(
+    id: UploadID, fileName: FileName, byteCount: Int64, bytesSent: Int64, state: State
+  ) {
+    self.id = id
+    self.fileName = fileName
+    self.byteCount = byteCount
+    self.bytesSent = bytesSent
+    self.state = state
+  }
+
+  /// The row of a folded upload, with what is known of parts in flight; nil for an upload that is
+  /// in no queue: one without a copy, or one that ended as a duplicate.
+  ///
+  /// - Parameters:
+  ///   - progress: bytes handed to the network of the parts in flight.
+  ///   - conditions: what sending depends on beyond this upload.
+  public init?(_ upload: Upload, progress: Int64 = 0, conditions: Conditions = Conditions()) {
+    guard let copy = upload.copy else { return nil }
+    switch (upload.ending, upload.state) {
+    case (.deduplicated, _): return nil
+    case (.cancelled, _): state = .cancelled
+    case (_, .committed(let remote)): state = .done(remote)
+    case (_, .needsAttention(let reason, _)): state = .failed(reason)
+    case (_, .queued(let waiting)):
+      state = (waiting ?? conditions.waiting).map { .waiting($0) } ?? .queued
+    case (_, .sending), (_, .verifying):
+      state = conditions.waiting.map { .waiting($0) } ?? .uploading
+    case (_, .savedLocally), (_, nil): state = .queued
+    }
+    id = upload.id
+    fileName = copy.name
+    byteCount = copy.byteCount
+    let inFlight = min(max(progress, 0), upload.bytesInFlight)
+    bytesSent = min(upload.confirmedBytes + inFlight, copy.byteCount)
+  }
+}
+
+extension Conditions {
+  /// What every upload waits for while these conditions hold; nil when nothing holds them up.
+  public var waiting: Waiting? {
+    if credentials == .rejected { return Waiting(.credentials) }
+    return network == .offline ? Waiting(.offline) : nil
+  }
+}
