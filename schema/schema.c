@@ -5,9 +5,29 @@
 static const char migrations_v001_ledger[] = {
 #embed "migrations/v001_ledger.sql" suffix(, 0)
 };
+static const char projections_queue[] = {
+#embed "projections/queue.sql" suffix(, 0)
+};
+static const char projections_upload_states[] = {
+#embed "projections/upload_states.sql" suffix(, 0)
+};
+static const char projections_content_index[] = {
+#embed "projections/content_index.sql" suffix(, 0)
+};
+static const char projections_work[] = {
+#embed "projections/work.sql" suffix(, 0)
+};
+static const char projections_sessions[] = {
+#embed "projections/sessions.sql" suffix(, 0)
+};
 
 static const waybill_schema_file files[] = {
     {"migrations/v001_ledger.sql", migrations_v001_ledger},
+    {"projections/queue.sql", projections_queue},
+    {"projections/upload_states.sql", projections_upload_states},
+    {"projections/content_index.sql", projections_content_index},
+    {"projections/work.sql", projections_work},
+    {"projections/sessions.sql", projections_sessions},
 };
 
 waybill_schema_file waybill_schema_file_at(size_t index) {

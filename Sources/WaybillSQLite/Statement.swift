@@ -73,14 +73,14 @@ package final class Statement {
   }
 
   /// Calls `body` for each row until it returns false or the rows end, then resets.
-  package func forEachRow<E: Error>(_ body: (borrowing Row) throws(E) -> Bool) throws {
+  package func forEachRow(_ body: (borrowing Row) -> Bool) throws(SQLiteError) {
     defer { sqlite3_reset(handle) }
     let row = Row(handle: handle)
     while true {
       let code = sqlite3_step(handle)
       if code == SQLITE_DONE { return }
       guard code == SQLITE_ROW else { throw failure(code) }
-      if try !body(row) { return }
+      if !body(row) { return }
     }
   }
 

@@ -1,1 +1,81 @@
--- placeholder
+-- Ledger format 1. Run once, in one transaction; frozen once released.
+
+-- One row for each upload. Events name it by the small key; key 0 is the ledger's own stream.
+CREATE TABLE streams (
+  stream INTEGER PRIMARY KEY AUTOINCREMENT,
+  upload TEXT NOT NULL UNIQUE CHECK (length(upload) = 36)
+) STRICT;
+
+-- The log: the truth every other table is folded from.
+CREATE TABLE events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,        -- place in the ledger, no holes
+  event_id BLOB NOT NULL CHECK (length(event_id) = 16),   -- UUIDv7
+  stream INTEGER NOT NULL,
+  revision INTEGER NOT NULL CHECK (revision >= 1),   -- place in the stream, no holes
+  kind TEXT NOT NULL,
+  version INTEGER NOT NULL,                          -- shape of the fields of this kind
+  recorded_at INTEGER NOT NULL,                      -- microseconds UTC; order is position alone
+  cause TEXT NOT NULL,
+  launch INTEGER NOT NULL,
+  compensates INTEGER,                               -- position of the event this one corrects
+  observation TEXT,                                  -- key of the claim this one came from
+  part INTEGER,
+  bytes INTEGER,
+  attempt INTEGER,
+  until INTEGER,                                     -- microseconds UTC
+  code TEXT,
+  reference TEXT,
+  hash BLOB CHECK (hash IS NULL OR length(hash) = 32),
+  name BLOB,                                         -- a person's file name, byte for byte
+  payload TEXT,                                      -- JSON object with the rare rest
+  chain BLOB NOT NULL CHECK (length(chain) = 32)     -- SHA-256(previous chain, canonical bytes)
+) STRICT;
+
+CREATE UNIQUE INDEX events_by_id ON events (event_id);
+CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+CREATE UNIQUE INDEX events_by_observation ON events (stream, observation)
+  WHERE observation IS NOT NULL;
+
+-- Append-only. The third guard stops INSERT OR REPLACE, which deletes without firing the second
+-- unless recursive triggers are on.
+CREATE TRIGGER events_never_update BEFORE UPDATE ON events BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never updated');
+END;
+
+CREATE TRIGGER events_never_delete BEFORE DELETE ON events BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never deleted');
+END;
+
+CREATE TRIGGER events_never_replace BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE position = new.position)
+  OR EXISTS (SELECT 1 FROM events WHERE event_id = new.event_id)
+  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND revision = new.revision)
+  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND observation = new.observation
+             AND new.observation IS NOT NULL)
+BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
+END;
+
+-- How far each derived table has seen the log, and by which version of its code.
+CREATE TABLE projections (
+  name TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  position INTEGER NOT NULL
+) STRICT;
+
+-- Bytes of parts in flight, at most two writes a second each; forgotten at every launch.
+CREATE TABLE progress (
+  stream INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  sent INTEGER NOT NULL,
+  PRIMARY KEY (stream, part)
+) STRICT, WITHOUT ROWID;
+
+-- The log as a person reads it.
+CREATE VIEW event_log AS
+SELECT e.position, s.upload, e.revision, e.kind,
+  strftime('%Y-%m-%dT%H:%M:%fZ', e.recorded_at / 1000000.0, 'unixepoch') AS time,
+  e.cause, e.launch, e.compensates, e.part, e.bytes, e.attempt,
+  strftime('%Y-%m-%dT%H:%M:%fZ', e.until / 1000000.0, 'unixepoch') AS until,
+  e.code, e.reference, lower(hex(e.hash)) AS hash, CAST(e.name AS TEXT) AS name, e.payload
+FROM events AS e LEFT JOIN streams AS s ON s.stream = e.stream;

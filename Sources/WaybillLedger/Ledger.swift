@@ -1,0 +1,229 @@
+public import WaybillModel
+internal import WaybillSQLite
+
+/// The upload ledger of one account: an append-only log in SQLite with the tables folded from it.
+///
+/// At most one process at a time appends to a ledger; opening it takes the lease. Everything an
+/// append returns is in the log, and what intent and the server say is on stable storage by then.
+/// Blocking work runs on queues of the ledger's own, never on the cooperative pool.
+public actor Ledger {
+  nonisolated private let executor = QueueExecutor(label: "waybill.ledger.writer")
+
+  /// Runs the actor on its own queue.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  /// Reads of this ledger, on a connection of their own.
+  public nonisolated let reader: LedgerReader
+  /// Which launch of the ledger this is.
+  public nonisolated let launch: LaunchGeneration
+  /// The folder of the staged copies.
+  public nonisolated let stagingDirectory: String
+  /// The folder other processes drop commands into.
+  nonisolated let inboxDirectory: String
+
+  private let lease: Lease
+  private var writer: LogWriter?
+  private var pending: [(request: AppendRequest, answer: Answer)] = []
+  private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var nextWaiter = 0
+  private var changes: UInt64 = 0
+
+  private typealias Answer = CheckedContinuation<Result<[RecordedEvent], LedgerError>, Never>
+
+  private init(opened: OpenedLedger) {
+    reader = opened.reader
+    launch = opened.launch
+    stagingDirectory = opened.files.staged
+    inboxDirectory = opened.files.inbox
+    lease = opened.lease
+    writer = opened.writer
+  }
+
+  /// Opens a ledger for writing, making it when the folder is new or empty.
+  ///
+  /// Takes the lease, brings format and projections up to date, compares the log with its head
+  /// mark, appends a synced `ledger.launched` and copies the write-ahead log into the database
+  /// before it returns, so that nothing anyone sees afterwards can be undone by a power cut.
+  ///
+  /// - Parameters:
+  ///   - directory: the folder of the ledger; made with mode 0700 when it is missing.
+  ///   - options: who opens it and how.
+  /// - Throws: `LedgerError`: `busy` names the owner, `newerFormat`, `foreignFile`, `corrupt`,
+  ///   `unusable`, `diskFull`. Nothing is ever recreated or deleted.
+  public static func open(
+    directory: String, options: LedgerOptions = LedgerOptions()
+  ) async throws(LedgerError) -> Ledger {
+    Ledger(opened: try await OpenedLedger.open(directory, options))
+  }
+
+  // MARK: Appending
+
+  /// Appends events to one stream, all or none. Appends that arrive together share a transaction;
+  /// each succeeds or fails by itself.
+  ///
+  /// - Parameters:
+  ///   - events: what was decided, in order; an empty list appends nothing.
+  ///   - upload: the upload whose stream grows.
+  ///   - expected: the revision the events were decided at.
+  ///   - ids: names for the events, one each, so that the same append again gives the first one
+  ///     back; new ones when nil.
+  /// - Returns: the recorded events in order; an event whose observation key is known comes back
+  ///   as it was recorded first.
+  /// - Throws: `LedgerError`: `conflict`, `duplicateContent`, `halfKnown`, `diskFull`,
+  ///   `inputOutput`, `closed`; its `outcome` says what became of the write.
+  @discardableResult
+  public func append(
+    _ events: [ProposedEvent], to upload: UploadID, expecting expected: ExpectedRevision,
+    ids: [EventID]? = nil
+  ) async throws(LedgerError) -> [RecordedEvent] {
+    precondition(ids == nil || ids?.count == events.count, "one id for each event")
+    return try await append(
+      AppendRequest(
+        upload: upload, expected: expected, drafts: events.map { EventDraft($0) }, ids: ids))
+  }
+
+  /// Appends one fact about the ledger itself.
+  @discardableResult
+  public func append(
+    _ event: LedgerEvent, cause: Cause
+  ) async throws(LedgerError) -> RecordedEvent? {
+    try await append(
+      AppendRequest(
+        upload: nil, expected: .any, drafts: [EventDraft(event, cause: cause)], ids: nil)
+    ).first
+  }
+
+  private func append(_ request: AppendRequest) async throws(LedgerError) -> [RecordedEvent] {
+    let result = await withCheckedContinuation { (answer: Answer) in
+      pending.append((request, answer))
+      if pending.count == 1 {
+        // Runs behind every append that is queued by now, so they all share its transaction.
+        executor.afterQueued { self.assumeIsolated { $0.drain() } }
+      }
+    }
+    return try result.get()
+  }
+
+  private func drain() {
+    let batch = pending
+    pending.removeAll(keepingCapacity: true)
+    guard let writer else {
+      let closed = LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
+      for (_, answer) in batch { answer.resume(returning: .failure(closed)) }
+      return
+    }
+    let results = writer.commit(batch.map(\.request))
+    for (index, (_, answer)) in batch.enumerated() { answer.resume(returning: results[index]) }
+    announceChange()
+  }
+
+  // MARK: Deciding
+
+  /// The state of an upload as the next append will find it; without events when it is unknown.
+  public func upload(_ id: UploadID) throws(LedgerError) -> Upload {
+    guard let writer else {
+      throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
+    }
+    return try writer.upload(id)
+  }
+
+  /// Decides on the newest state and appends what was decided; on a conflict it catches up and
+  /// decides again, at most `maximumDecisions` times.
+  ///
+  /// - Parameter decide: gives the events for a state; called again after a conflict.
+  /// - Returns: the state after the append and the events that were appended.
+  @discardableResult
+  public func record(
+    _ id: UploadID,
+    _ decide: @Sendable (Upload) -> [ProposedEvent]
+  ) async throws(LedgerError) -> (upload: Upload, events: [RecordedEvent]) {
+    for attempt in 1... {
+      let before = try upload(id)
+      let proposed = decide(before)
+      guard !proposed.isEmpty else { return (before, []) }
+      do throws(LedgerError) {
+        let events = try await append(proposed, to: id, expecting: .exactly(before.revision))
+        return (try upload(id), events)
+      } catch {
+        guard error.code == .conflict, attempt < Ledger.maximumDecisions else { throw error }
+      }
+    }
+    preconditionFailure("the loop ends by returning or throwing")
+  }
+
+  /// How often `record` decides before a conflict is the caller's.
+  public static let maximumDecisions = 16
+
+  /// Uploads with something left to do that nothing holds up, folded, in the order of doing.
+  ///
+  /// - Parameters:
+  ///   - now: the current time; uploads that wait until later are passed over.
+  ///   - limit: how many at most.
+  public func work(now: Timestamp, limit: Int) throws(LedgerError) -> [Upload] {
+    guard let writer else {
+      throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
+    }
+    return try writer.work(now: now, limit: limit)
+  }
+
+  /// The ledger's own stream, folded.
+  public func state() throws(LedgerError) -> LedgerState {
+    guard let writer else {
+      throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
+    }
+    return writer.state
+  }
+
+  /// Notes how many bytes of parts in flight the transport has taken: a convenience for whoever
+  /// watches, no event, forgotten at every launch.
+  public func note(progress: [TransferDescription: Int64]) {
+    writer?.note(progress: progress)
+    announceChange()
+  }
+
+  // MARK: Following
+
+  /// Waits until something has been committed since `seen`, or the caller is cancelled.
+  ///
+  /// - Returns: the count of changes, to be given the next time.
+  func change(since seen: UInt64) async -> UInt64 {
+    guard changes == seen, writer != nil else { return changes }
+    let waiter = nextWaiter
+    nextWaiter += 1
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if Task.isCancelled { return continuation.resume() }
+        waiters[waiter] = continuation
+      }
+    } onCancel: {
+      Task { await self.wake(waiter) }
+    }
+    return changes
+  }
+
+  private func wake(_ waiter: Int) { waiters.removeValue(forKey: waiter)?.resume() }
+
+  private func announceChange() {
+    changes += 1
+    let woken = waiters
+    waiters.removeAll()
+    for continuation in woken.values { continuation.resume() }
+  }
+
+  // MARK: Ending
+
+  /// Whether the ledger has been closed.
+  var isClosed: Bool { writer == nil }
+
+  /// Copies the write-ahead log into the database and gives up the lease. Whoever follows is told
+  /// that nothing more comes; appends after this fail with `closed`.
+  public func close() async {
+    guard let writer else { return }
+    writer.checkpoint(truncate: true)
+    self.writer = nil
+    await reader.close()
+    announceChange()
+  }
+}

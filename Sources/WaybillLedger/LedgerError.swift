@@ -1,0 +1,95 @@
+internal import WaybillSQLite
+
+/// Why a call to the ledger did not do what was asked, and what is true now.
+public struct LedgerError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is; an open list, so keep a default when you switch over it.
+  public struct Code: Hashable, Sendable {
+    /// The stable word of the code.
+    public let word: String
+
+    private init(_ word: String) { self.word = word }
+
+    /// There is no ledger at that place.
+    public static let notFound = Code("not_found")
+    /// Another process owns the ledger.
+    public static let busy = Code("busy")
+    /// The ledger was written by a newer version.
+    public static let newerFormat = Code("newer_format")
+    /// The file is no ledger of ours.
+    public static let foreignFile = Code("foreign_file")
+    /// The database, or a file beside it, is damaged.
+    public static let corrupt = Code("corrupt")
+    /// The files cannot be used as they are: permissions, a link, a folder in place of a file.
+    public static let unusable = Code("unusable")
+    /// The disk is full.
+    public static let diskFull = Code("disk_full")
+    /// Reading or writing failed.
+    public static let inputOutput = Code("input_output")
+    /// The stream is not at the revision the caller expected.
+    public static let conflict = Code("conflict")
+    /// A batch names some event ids that are known and some that are not.
+    public static let halfKnown = Code("half_known")
+    /// Another live upload has the same bytes.
+    public static let duplicateContent = Code("duplicate_content")
+    /// The ledger has been closed.
+    public static let closed = Code("closed")
+  }
+
+  /// What became of a write that failed.
+  public enum Outcome: String, Sendable {
+    /// Nothing was written.
+    case notWritten = "not_written"
+    /// Everything was written.
+    case written
+    /// It may have been written: reopen, read the revision, decide again.
+    case indeterminate
+  }
+
+  /// What kind of failure it is.
+  public let code: Code
+  /// What is wrong and where, on one line.
+  public let message: String
+  /// What to do next, on one line; empty when there is nothing to do.
+  public let remedy: String
+  /// What became of the write.
+  public let outcome: Outcome
+
+  init(_ code: Code, _ message: String, remedy: String = "", outcome: Outcome = .notWritten) {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+    self.outcome = outcome
+  }
+
+  /// Message and remedy on one line.
+  public var description: String { remedy.isEmpty ? message : "\(message); \(remedy)" }
+
+  /// The error behind a failed SQLite call.
+  init(_ error: SQLiteError, doing work: String, outcome: Outcome = .notWritten) {
+    let text = "\(work) failed: \(error.message) (SQLite \(error.code.rawValue))"
+    switch error.code.primary {
+    case .full:
+      self.init(
+        .diskFull, text, remedy: "free some space; nothing that was recorded is lost",
+        outcome: outcome)
+    case .corrupt:
+      self.init(
+        .corrupt, text, remedy: "copy the ledger folder, then run 'waybill verify' on it",
+        outcome: outcome)
+    case .notADatabase:
+      self.init(
+        .foreignFile, text, remedy: "name a ledger folder, or another path", outcome: outcome)
+    case .busy, .locked:
+      self.init(
+        .busy, text, remedy: "another process holds the database; try again", outcome: outcome)
+    case .readOnly, .permission, .cannotOpen, .authorization:
+      self.init(
+        .unusable, text, remedy: "check the owner and the mode of the ledger folder",
+        outcome: outcome)
+    default:
+      self.init(
+        .inputOutput, text, remedy: "check the disk, then open the ledger again",
+        outcome: outcome)
+    }
+  }
+}

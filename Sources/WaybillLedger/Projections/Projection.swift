@@ -1,0 +1,109 @@
+internal import WaybillModel
+internal import WaybillSQLite
+
+/// A table beside the log that is a fold of it: one row, or none, for each upload.
+///
+/// The row is a pure function of the folded upload, so that what a live append writes and what a
+/// rebuild writes are the same by construction. To change a projection, raise its version: every
+/// ledger then folds it anew when it is opened.
+protocol Projection: SendableMetatype {
+  associatedtype Row: Equatable
+
+  /// The name of its table, of its schema file and of its checkpoint.
+  static var name: String { get }
+  /// The version of this code; another one in the ledger means the table is folded anew.
+  static var version: Int64 { get }
+  /// Columns behind `stream`, in the order of `bind`.
+  static var columns: [String] { get }
+
+  /// The row of an upload; nil when it has none.
+  static func row(_ upload: Upload) -> Row?
+  /// Binds the columns behind `stream`, the first at `index`.
+  static func bind(_ row: Row, to statement: Statement, from index: Int32)
+}
+
+/// Every projection of the ledger.
+enum Projections {
+  static let all: [any Projection.Type] = [
+    QueueProjection.self, UploadStateProjection.self, ContentIndexProjection.self,
+    WorkProjection.self, SessionProjection.self,
+  ]
+}
+
+/// Writes one projection's rows, each at most once a transaction and only when it has changed.
+protocol ProjectionTable: AnyObject {
+  /// Remembers the row an upload has before the transaction touches it.
+  func willChange(_ upload: Upload, stream: Int64)
+  /// Writes the row an upload has at the end of the transaction.
+  func didChange(_ upload: Upload, stream: Int64) throws(SQLiteError)
+  /// Forgets what the transaction remembered.
+  func forget()
+  /// Removes the row of an upload.
+  func clear(stream: Int64) throws(SQLiteError)
+  /// Whether an upload should have a row.
+  func hasRow(_ upload: Upload) -> Bool
+  /// Whether the table holds exactly the row an upload should have, or none if it should have none.
+  func matches(_ upload: Upload, stream: Int64) throws(SQLiteError) -> Bool
+}
+
+final class ProjectionRows<P: Projection>: ProjectionTable {
+  private let replace: Statement
+  private let delete: Statement
+  private let find: Statement
+  private let any: Statement
+  private var before: [Int64: P.Row?] = [:]
+
+  init(_ projection: P.Type, connection: Connection) throws(SQLiteError) {
+    let marks = Array(repeating: "?", count: P.columns.count + 1).joined(separator: ", ")
+    replace = try connection.prepare(
+      "INSERT INTO \(P.name) (stream, \(P.columns.joined(separator: ", "))) VALUES (\(marks))"
+        + " ON CONFLICT (stream) DO UPDATE SET "
+        + P.columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+    delete = try connection.prepare("DELETE FROM \(P.name) WHERE stream = ?")
+    let same = P.columns.map { "\($0) IS ?" }.joined(separator: " AND ")
+    find = try connection.prepare("SELECT 1 FROM \(P.name) WHERE stream = ? AND \(same)")
+    any = try connection.prepare("SELECT 1 FROM \(P.name) WHERE stream = ?")
+  }
+
+  func willChange(_ upload: Upload, stream: Int64) {
+    if before[stream] == nil { before[stream] = .some(P.row(upload)) }
+  }
+
+  func didChange(_ upload: Upload, stream: Int64) throws(SQLiteError) {
+    let old = before[stream] ?? nil
+    let new = P.row(upload)
+    guard new != old else { return }
+    if let new {
+      replace.bind(1, stream)
+      P.bind(new, to: replace, from: 2)
+      try replace.run()
+    } else {
+      try clear(stream: stream)
+    }
+  }
+
+  func clear(stream: Int64) throws(SQLiteError) {
+    delete.bind(1, stream)
+    try delete.run()
+  }
+
+  func hasRow(_ upload: Upload) -> Bool { P.row(upload) != nil }
+
+  func matches(_ upload: Upload, stream: Int64) throws(SQLiteError) -> Bool {
+    guard let row = P.row(upload) else {
+      any.bind(1, stream)
+      return try any.firstRow { _ in true } == nil
+    }
+    find.bind(1, stream)
+    P.bind(row, to: find, from: 2)
+    return try find.firstRow { _ in true } != nil
+  }
+
+  func forget() { before.removeAll(keepingCapacity: true) }
+}
+
+extension Projection {
+  static func table(_ connection: Connection) throws(SQLiteError) -> any ProjectionTable {
+    try ProjectionRows(Self.self, connection: connection)
+  }
+}

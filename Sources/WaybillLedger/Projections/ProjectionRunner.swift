@@ -1,0 +1,91 @@
+internal import WaybillModel
+internal import WaybillSQLite
+
+/// Brings projections to the head of the log. Live appends, catching up and rebuilding write rows
+/// by the same `ProjectionTable`.
+enum ProjectionRunner {
+  /// What was done about one projection.
+  enum Work: Equatable, Sendable {
+    case ready
+    case caughtUp
+    case rebuilt
+  }
+
+  /// Looks at every projection and folds what is missing: nothing when it is at the head, the
+  /// uploads with newer events when it is behind, everything when its table, its version or its
+  /// checkpoint is not what this code writes.
+  @discardableResult
+  static func bringUp(_ connection: Connection) throws(SQLiteError) -> [String: Work] {
+    let head = try connection.integer("SELECT max(position) FROM events") ?? 0
+    var done: [String: Work] = [:]
+    for projection in Projections.all {
+      let checkpoint = connection.checkpoint(of: projection.name)
+      let isOurs =
+        checkpoint.map { $0.version == projection.version && $0.position <= head } ?? false
+      if let checkpoint, isOurs, checkpoint.position == head, connection.has(projection.name) {
+        done[projection.name] = .ready
+        continue
+      }
+      try connection.execute("BEGIN IMMEDIATE")
+      do throws(SQLiteError) {
+        if let checkpoint, isOurs, connection.has(projection.name) {
+          try fold(projection, connection, after: checkpoint.position)
+          done[projection.name] = .caughtUp
+        } else {
+          try connection.execute("DROP TABLE IF EXISTS \(projection.name)")
+          try connection.execute(Schema.text("projections/\(projection.name).sql"))
+          try fold(projection, connection, after: nil)
+          done[projection.name] = .rebuilt
+        }
+        try connection.setCheckpoint(of: projection, position: head)
+        try connection.execute("COMMIT")
+      } catch {
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        throw error
+      }
+    }
+    return done
+  }
+
+  private static func fold(
+    _ projection: any Projection.Type, _ connection: Connection, after position: Int64?
+  ) throws(SQLiteError) {
+    let table = try projection.table(connection)
+    let condition =
+      position.map { "e.stream IN (SELECT stream FROM events WHERE position > \($0))" } ?? "1"
+    try LogReading.eachUpload(connection, where: condition) { upload, stream throws(SQLiteError) in
+      if position != nil { try table.clear(stream: stream) }
+      try table.didChange(upload, stream: stream)
+    }
+  }
+}
+
+extension Connection {
+  fileprivate func checkpoint(of name: String) -> (version: Int64, position: Int64)? {
+    guard let statement = try? prepare("SELECT version, position FROM projections WHERE name = ?")
+    else { return nil }
+    statement.bind(1, name)
+    return try? statement.firstRow { ($0.int(0), $0.int(1)) }
+  }
+
+  fileprivate func setCheckpoint(
+    of projection: any Projection.Type, position: Int64
+  ) throws(SQLiteError) {
+    let statement = try prepare(
+      "INSERT INTO projections (name, version, position) VALUES (?, ?, ?)"
+        + " ON CONFLICT (name) DO UPDATE SET version = excluded.version,"
+        + " position = excluded.position")
+    statement.bind(1, projection.name)
+    statement.bind(2, projection.version)
+    statement.bind(3, position)
+    try statement.run()
+  }
+
+  fileprivate func has(_ table: String) -> Bool {
+    guard let statement = try? prepare("SELECT 1 FROM sqlite_schema WHERE name = ?") else {
+      return false
+    }
+    statement.bind(1, table)
+    return (try? statement.firstRow { _ in true }) ?? nil ?? false
+  }
+}

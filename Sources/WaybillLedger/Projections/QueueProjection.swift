@@ -1,0 +1,83 @@
+internal import WaybillModel
+internal import WaybillSQLite
+
+/// What an app lists: the table `queue`.
+enum QueueProjection: Projection {
+  static let name = "queue"
+  static let version: Int64 = 1
+  static let columns = [
+    "added", "changed", "name", "bytes", "confirmed", "in_flight", "state", "reason", "until",
+    "remote_id",
+  ]
+
+  struct Row: Equatable {
+    let upload: QueuedUpload
+    let added: Int64
+    let changed: Int64
+    let inFlight: Int64
+  }
+
+  static func row(_ upload: Upload) -> Row? {
+    guard let queued = QueuedUpload(upload) else { return nil }
+    return Row(
+      upload: queued, added: upload.firstPosition.value, changed: upload.lastPosition.value,
+      inFlight: upload.bytesInFlight)
+  }
+
+  static func bind(_ row: Row, to statement: Statement, from index: Int32) {
+    statement.bind(index, row.added)
+    statement.bind(index + 1, row.changed)
+    statement.bind(index + 2, blob: row.upload.fileName.bytes)
+    statement.bind(index + 3, row.upload.byteCount)
+    statement.bind(index + 4, row.upload.bytesSent)
+    statement.bind(index + 5, row.inFlight)
+    statement.bind(index + 6, row.upload.state.word)
+    var reason: String?
+    var until: Int64?
+    var remote: String?
+    switch row.upload.state {
+    case .waiting(let waiting):
+      reason = waiting.reason.rawValue
+      until = waiting.until?.microseconds
+    case .failed(let why): reason = why.rawValue
+    case .done(let id): remote = id.text
+    case .queued, .uploading, .cancelled: break
+    }
+    statement.bind(index + 7, reason)
+    statement.bind(index + 8, until)
+    statement.bind(index + 9, remote)
+  }
+
+  /// Reads `stream's upload name, bytes, confirmed, in_flight, state, reason, until, remote_id` and
+  /// the bytes of parts in flight that the transport has taken, in this order.
+  static func read(
+    _ row: borrowing WaybillSQLite.Row, conditions: Conditions
+  ) -> QueuedUpload? {
+    guard let id = UploadID(row.text(0)) else { return nil }
+    let byteCount = row.int(2)
+    let sent = row.int(3) + min(max(row.int(9), 0), row.int(4))
+    return QueuedUpload(
+      id: id, fileName: FileName(bytes: row.bytes(1)), byteCount: byteCount,
+      bytesSent: min(sent, byteCount),
+      state: state(
+        word: row.text(5), reason: row.optionalText(6), until: row.optionalInt(7),
+        remote: row.optionalText(8), conditions: conditions))
+  }
+
+  private static func state(
+    word: String, reason: String?, until: Int64?, remote: String?, conditions: Conditions
+  ) -> QueuedUpload.State {
+    switch word {
+    case "done": return .done(RemoteID(remote ?? ""))
+    case "cancelled": return .cancelled
+    case "failed":
+      return .failed(reason.flatMap { AttentionReason(rawValue: $0) } ?? .recordUnreadable)
+    case "waiting":
+      let why = reason.flatMap { Waiting.Reason(rawValue: $0) } ?? .retrying
+      return .waiting(Waiting(why, until: until.map { Timestamp(microseconds: $0) }))
+    default:
+      if let waiting = conditions.waiting { return .waiting(waiting) }
+      return word == "uploading" ? .uploading : .queued
+    }
+  }
+}

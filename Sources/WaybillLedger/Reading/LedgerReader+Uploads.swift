@@ -1,0 +1,176 @@
+public import WaybillModel
+internal import WaybillSQLite
+
+/// How many uploads stand where, and their bytes.
+public struct LedgerCounts: Equatable, Sendable {
+  /// Uploads for each word of the six states and of the two ends that leave the view.
+  public var uploads: [StateWord: Int64] = [:]
+  /// Bytes of all uploads in the view.
+  public var totalBytes: Int64 = 0
+  /// Bytes the server acknowledged.
+  public var confirmedBytes: Int64 = 0
+  /// Confirmed bytes and what the transport has taken of the parts in flight.
+  public var sentBytes: Int64 = 0
+
+  /// Makes counts of nothing.
+  public init() {}
+
+  /// Uploads at a word; 0 when there are none.
+  public subscript(_ word: StateWord) -> Int64 { uploads[word] ?? 0 }
+}
+
+extension LedgerReader {
+  /// The ledger's own stream, folded.
+  public func state() throws(LedgerError) -> LedgerState {
+    try read("reading the ledger's state", LogReading.ledgerState)
+  }
+
+  /// The newest position; `start` for an empty log.
+  public func head() throws(LedgerError) -> GlobalPosition {
+    try read("reading the head of the log") { connection throws(SQLiteError) in
+      GlobalPosition(try connection.integer("SELECT max(position) FROM events") ?? 0)
+    }
+  }
+
+  /// One upload, folded; nil when the ledger has no such upload.
+  public func upload(_ id: UploadID) throws(LedgerError) -> Upload? {
+    try read("reading an upload") { connection throws(SQLiteError) in
+      let statement = try connection.prepare(
+        "SELECT \(EventCodec.columns) FROM \(EventCodec.source)"
+          + " WHERE e.stream = (SELECT stream FROM streams WHERE upload = ?) ORDER BY e.revision")
+      statement.bind(1, id.description)
+      var upload = Upload(id: id)
+      try LogReading.each(statement) { upload.evolve($0) }
+      return upload.revision == .none ? nil : upload
+    }
+  }
+
+  /// Uploads whose id begins with some text, in the order of adding.
+  ///
+  /// - Parameters:
+  ///   - prefix: the first characters of an id, in lower case.
+  ///   - limit: how many at most.
+  public func uploads(
+    withPrefix prefix: String, limit: Int
+  ) throws(LedgerError) -> [UploadID] {
+    try read("looking for an upload") { connection throws(SQLiteError) in
+      let statement = try connection.prepare(
+        "SELECT upload FROM streams WHERE substr(upload, 1, length(?1)) = ?1"
+          + " ORDER BY stream LIMIT ?2")
+      statement.bind(1, prefix)
+      statement.bind(2, Int64(limit))
+      return try statement.ids()
+    }
+  }
+
+  /// One page of the queue in the order of adding.
+  ///
+  /// - Parameters:
+  ///   - page: where to go on; the first page when nil.
+  ///   - limit: how many rows at most, up to `maximumPage`.
+  /// - Returns: the rows, and where the next page begins; nil after the last one.
+  public func queue(
+    after page: GlobalPosition? = nil, limit: Int = LedgerReader.maximumPage
+  ) throws(LedgerError) -> (rows: [QueuedUpload], next: GlobalPosition?) {
+    try rows(where: "q.added > ?1", from: page?.value ?? 0, order: "q.added", limit: limit)
+  }
+
+  /// Rows of the queue that have changed since a position, and those with parts in flight.
+  func queueChanges(
+    since position: GlobalPosition
+  ) throws(LedgerError) -> (rows: [QueuedUpload], head: GlobalPosition) {
+    let head = try self.head()
+    let (rows, _) = try rows(
+      where: "q.changed > ?1 OR q.stream IN (SELECT stream FROM progress)", from: position.value,
+      order: "q.added", limit: nil)
+    return (rows, head)
+  }
+
+  private func rows(
+    where condition: String, from value: Int64, order: String, limit: Int?
+  ) throws(LedgerError) -> (rows: [QueuedUpload], next: GlobalPosition?) {
+    let conditions = try state().conditions
+    return try read("reading the queue") { connection throws(SQLiteError) in
+      let statement = try connection.prepare(
+        """
+        SELECT s.upload, q.name, q.bytes, q.confirmed, q.in_flight, q.state, q.reason, q.until,
+          q.remote_id, (SELECT sum(sent) FROM progress AS p WHERE p.stream = q.stream), q.added
+        FROM queue AS q JOIN streams AS s ON s.stream = q.stream
+        WHERE \(condition) ORDER BY \(order) LIMIT ?2
+        """)
+      let bound = limit.map { min(max($0, 1), LedgerReader.maximumPage) }
+      statement.bind(1, value)
+      statement.bind(2, bound.map { Int64($0) } ?? -1)
+      var rows: [QueuedUpload] = []
+      var last: Int64 = 0
+      try statement.forEachRow { row in
+        if let upload = QueueProjection.read(row, conditions: conditions) { rows.append(upload) }
+        last = row.int(10)
+        return true
+      }
+      return (rows, rows.count == bound ? GlobalPosition(last) : nil)
+    }
+  }
+
+  /// How many uploads stand where, and their bytes.
+  public func counts() throws(LedgerError) -> LedgerCounts {
+    try read("counting uploads") { connection throws(SQLiteError) in
+      var counts = LedgerCounts()
+      let statement = try connection.prepare(
+        "SELECT state, count(*), sum(total), sum(confirmed) FROM upload_states GROUP BY state")
+      try statement.forEachRow { row in
+        guard let word = StateWord(rawValue: row.text(0)) else { return true }
+        counts.uploads[word] = row.int(1)
+        if word != .cancelled, word != .deduplicated {
+          counts.totalBytes += row.int(2)
+          counts.confirmedBytes += row.int(3)
+        }
+        return true
+      }
+      let inFlight = try connection.integer(
+        """
+        SELECT sum(min(u.in_flight, p.sent)) FROM upload_states AS u
+        JOIN (SELECT stream, sum(sent) AS sent FROM progress GROUP BY stream) AS p
+        ON p.stream = u.stream
+        """)
+      counts.sentBytes = min(counts.confirmedBytes + (inFlight ?? 0), counts.totalBytes)
+      return counts
+    }
+  }
+
+  /// How many uploads have something left to do, and when the first of those that wait may go on.
+  public func workLeft(
+    now: Timestamp
+  ) throws(LedgerError) -> (count: Int64, earliest: Timestamp?) {
+    try read("reading the work list") { connection throws(SQLiteError) in
+      let count = try connection.integer("SELECT count(*) FROM work") ?? 0
+      let statement = try connection.prepare(
+        "SELECT min(not_before) FROM work WHERE not_before > ?")
+      statement.bind(1, now.microseconds)
+      let earliest = try statement.firstRow { $0.optionalInt(0) } ?? nil
+      return (count, earliest.map { Timestamp(microseconds: $0) })
+    }
+  }
+
+  /// The live upload that holds some bytes; nil when none does.
+  public func holder(of hash: ContentHash) throws(LedgerError) -> UploadID? {
+    try read("looking for the same bytes") { connection throws(SQLiteError) in
+      let statement = try connection.prepare(
+        "SELECT s.upload FROM content_index AS c JOIN streams AS s ON s.stream = c.stream"
+          + " WHERE c.hash = ?")
+      hash.withBytes { statement.bind(1, bytes: $0) }
+      return try statement.ids().first
+    }
+  }
+}
+
+extension Statement {
+  fileprivate func ids() throws(SQLiteError) -> [UploadID] {
+    var ids: [UploadID] = []
+    try forEachRow { row in
+      if let id = UploadID(row.text(0)) { ids.append(id) }
+      return true
+    }
+    return ids
+  }
+}

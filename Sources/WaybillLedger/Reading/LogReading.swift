@@ -1,0 +1,59 @@
+internal import WaybillModel
+internal import WaybillSQLite
+
+/// Reads that the writer, the reader and the rebuild share: one way from rows to events.
+enum LogReading {
+  /// Calls `body` with each event of a statement over `EventCodec.columns`.
+  static func each(
+    _ statement: Statement, _ body: (RecordedEvent) -> Void
+  ) throws(SQLiteError) {
+    try statement.forEachRow { row in
+      body(EventCodec.read(row).recorded)
+      return true
+    }
+  }
+
+  /// The ledger's own stream, folded.
+  static func ledgerState(_ connection: Connection) throws(SQLiteError) -> LedgerState {
+    var state = LedgerState()
+    let statement = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source) WHERE e.stream = 0 ORDER BY revision")
+    try each(statement) { state.evolve($0) }
+    return state
+  }
+
+  /// Folds every upload whose stream `condition` selects, one after the other, so that only one is
+  /// in memory at a time.
+  static func eachUpload(
+    _ connection: Connection, where condition: String,
+    _ body: (Upload, _ stream: Int64) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    let statement = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source)"
+        + " WHERE e.stream > 0 AND (\(condition)) ORDER BY e.stream, e.revision")
+    var current: (upload: Upload, stream: Int64)?
+    var failure: SQLiteError?
+    func finish() -> Bool {
+      guard let (upload, stream) = current else { return true }
+      do throws(SQLiteError) {
+        try body(upload, stream)
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    try statement.forEachRow { row in
+      let event = EventCodec.read(row)
+      guard let id = event.upload else { return true }
+      if current?.stream != event.stream {
+        guard finish() else { return false }
+        current = (Upload(id: id), event.stream)
+      }
+      current?.upload.evolve(event.recorded)
+      return true
+    }
+    if failure == nil { _ = finish() }
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,186 @@
+public import WaybillModel
+internal import WaybillSQLite
+
+/// What `verify` found in a ledger.
+public struct Verification: Sendable {
+  /// One thing that is not as it should be.
+  public struct Finding: Hashable, Sendable {
+    /// The stable word of the kind of finding, such as `chain_mismatch`.
+    public let kind: String
+    /// The position it was found at, where it has one.
+    public let position: GlobalPosition?
+    /// What was found, in words.
+    public let message: String
+  }
+
+  /// How many findings are kept; more are only counted.
+  public static let maximumFindings = 100
+
+  /// How many events were read.
+  public internal(set) var events: Int64 = 0
+  /// The newest position.
+  public internal(set) var head = GlobalPosition.start
+  /// What is not as it should be, at most `maximumFindings`.
+  public internal(set) var findings: [Finding] = []
+  /// How many things are not as they should be.
+  public internal(set) var findingCount = 0
+
+  /// Whether everything is as it should be.
+  public var isSound: Bool { findingCount == 0 }
+
+  mutating func add(_ kind: String, at position: GlobalPosition? = nil, _ message: String) {
+    findingCount += 1
+    guard findings.count < Verification.maximumFindings else { return }
+    findings.append(Finding(kind: kind, position: position, message: message))
+  }
+}
+
+extension LedgerReader {
+  /// Reads the whole log once more and compares: the chain and the positions without a hole, the
+  /// revisions of each stream, the head mark, and every projection with a fresh fold, row by row.
+  ///
+  /// One read transaction: what it says holds for one moment, also while events are appended.
+  public func verify() throws(LedgerError) -> Verification {
+    let mark = headMark
+    return try read("verifying the ledger") { connection throws(SQLiteError) in
+      var report = Verification()
+      try connection.execute("BEGIN")
+      defer { try? connection.execute("COMMIT") }
+      for problem in try connection.structuralProblems() {
+        report.add("database_damaged", problem)
+      }
+      try verifyLog(connection, mark, &report)
+      try verifyStreams(connection, &report)
+      try verifyProjections(connection, &report)
+      return report
+    }
+  }
+
+  private func verifyLog(
+    _ connection: Connection, _ mark: HeadMark.Reading, _ report: inout Verification
+  ) throws(SQLiteError) {
+    var found = report
+    var chain = EventChain(value: .zero)
+    var isChainBroken = false
+    var chainAtMark: ContentHash?
+    let statement = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source) ORDER BY e.position")
+    try statement.forEachRow { row in
+      let event = EventCodec.read(row)
+      let position = GlobalPosition(event.position)
+      if position != found.head.next {
+        found.add(
+          "gap", at: position, "events between \(found.head.value) and \(position.value) are missing")
+      }
+      found.head = position
+      found.events += 1
+      let stored = row.withBytes(EventCodec.chainColumn) {
+        $0.count == 32 ? ContentHash(unchecked: $0) : nil
+      }
+      if chain.advance(over: event) != stored {
+        if !isChainBroken {
+          found.add(
+            "chain_mismatch", at: position,
+            "event \(position.value) is not what was recorded; events before it are sound")
+        }
+        isChainBroken = true
+        chain.reset(to: stored ?? .zero)
+      } else {
+        isChainBroken = false
+      }
+      if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
+      if case .unreadable(let problem) = event.recorded.body {
+        found.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
+      }
+      return true
+    }
+    report = found
+    compare(mark, chainAtMark, &report)
+  }
+
+  private func compare(
+    _ mark: HeadMark.Reading, _ chainAtMark: ContentHash?, _ report: inout Verification
+  ) {
+    switch mark {
+    case .absent: break
+    case .unreadable:
+      report.add("head_mark_unreadable", "the head mark cannot be read; the next launch rewrites it")
+    case .mark(let mark) where mark.position > report.head:
+      report.add(
+        "tail_lost", at: report.head,
+        "the log ends at \(report.head.value), but its head mark knew \(mark.position.value)")
+    case .mark(let mark) where mark.position != .start && chainAtMark != mark.chain:
+      report.add(
+        "head_mark_mismatch", at: mark.position,
+        "event \(mark.position.value) is not the one its head mark knew")
+    case .mark: break
+    }
+  }
+
+  private func verifyStreams(
+    _ connection: Connection, _ report: inout Verification
+  ) throws(SQLiteError) {
+    var found = report
+    let statement = try connection.prepare(
+      "SELECT stream, count(*), max(revision) FROM events GROUP BY stream"
+        + " HAVING count(*) <> max(revision) LIMIT 100")
+    try statement.forEachRow { row in
+      found.add(
+        "revision_gap",
+        "stream \(row.int(0)) has \(row.int(1)) events but its newest revision is \(row.int(2))")
+      return true
+    }
+    report = found
+  }
+
+  private func verifyProjections(
+    _ connection: Connection, _ report: inout Verification
+  ) throws(SQLiteError) {
+    var names: [String] = []
+    var tables: [any ProjectionTable] = []
+    for projection in Projections.all {
+      do throws(SQLiteError) {
+        tables.append(try projection.table(connection))
+        names.append(projection.name)
+      } catch {
+        report.add(
+          "projection_damaged", "the table \(projection.name) cannot be used; the next launch"
+            + " folds it anew")
+      }
+    }
+    var found = report
+    var expected = [Int64](repeating: 0, count: tables.count)
+    try LogReading.eachUpload(connection, where: "1") { upload, stream throws(SQLiteError) in
+      for (index, table) in tables.enumerated() {
+        if table.hasRow(upload) { expected[index] += 1 }
+        if try !table.matches(upload, stream: stream) {
+          found.add(
+            "projection_differs", at: upload.lastPosition,
+            "the row of \(upload.id) in \(names[index]) is not what the log says")
+        }
+      }
+    }
+    for (index, name) in names.enumerated() {
+      let rows = try connection.integer("SELECT count(*) FROM \(name)") ?? 0
+      if rows != expected[index] {
+        found.add(
+          "projection_differs",
+          "\(name) has \(rows) rows where the log says \(expected[index])")
+      }
+    }
+    report = found
+  }
+}
+
+extension Connection {
+  /// What SQLite's own check finds, at most ten lines; empty when the file is sound.
+  fileprivate func structuralProblems() throws(SQLiteError) -> [String] {
+    var problems: [String] = []
+    let statement = try prepare("PRAGMA quick_check(10)")
+    try statement.forEachRow { row in
+      if row.text(0) != "ok" { problems.append(row.text(0)) }
+      return true
+    }
+    return problems
+  }
+}

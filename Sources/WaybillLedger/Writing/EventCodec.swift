@@ -1,0 +1,189 @@
+internal import WaybillHash
+internal import WaybillModel
+internal import WaybillSQLite
+
+/// Everything of a recorded event but its body and its place in SQLite's own terms.
+struct EventRow {
+  var position: Int64
+  var id: EventID
+  var stream: Int64
+  var upload: UploadID?
+  var revision: Int64
+  var kindName: String
+  var version: Int
+  var time: Timestamp
+  var cause: Cause
+  var launch: LaunchGeneration
+  var compensates: GlobalPosition?
+  var observation: ObservationKey?
+  var fields: EventFields
+
+  var recorded: RecordedEvent {
+    RecordedEvent(
+      position: GlobalPosition(position), id: id, upload: upload,
+      revision: StreamRevision(revision), kindName: kindName, version: version, time: time,
+      cause: cause, launch: launch, compensates: compensates, observation: observation,
+      fields: fields)
+  }
+}
+
+/// The one way from an event to a row of the table `events`, and back.
+enum EventCodec {
+  /// The columns in the order of the table, without the chain value, then the upload's name.
+  static let columns = """
+    e.position, e.event_id, e.stream, e.revision, e.kind, e.version, e.recorded_at, e.cause,
+    e.launch, e.compensates, e.observation, e.part, e.bytes, e.attempt, e.until, e.code,
+    e.reference, e.hash, e.name, e.payload, e.chain, s.upload
+    """
+
+  /// What every SELECT over events reads from.
+  static let source = "events AS e LEFT JOIN streams AS s ON s.stream = e.stream"
+
+  /// The column of the chain value in `columns`.
+  static let chainColumn: Int32 = 20
+
+  static let insert = """
+    INSERT INTO events (position, event_id, stream, revision, kind, version, recorded_at, cause,
+      launch, compensates, observation, part, bytes, attempt, until, code, reference, hash, name,
+      payload, chain)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+
+  static func bind(_ event: borrowing EventRow, chain: ContentHash, to statement: Statement) {
+    let fields = event.fields
+    statement.bind(1, event.position)
+    withUnsafeBytes(of: (event.id.high.bigEndian, event.id.low.bigEndian)) {
+      statement.bind(2, bytes: $0)
+    }
+    statement.bind(3, event.stream)
+    statement.bind(4, event.revision)
+    statement.bind(5, event.kindName)
+    statement.bind(6, Int64(event.version))
+    statement.bind(7, event.time.microseconds)
+    statement.bind(8, event.cause.rawValue)
+    statement.bind(9, event.launch.value)
+    statement.bind(10, event.compensates?.value)
+    statement.bind(11, event.observation?.text)
+    statement.bind(12, fields.part)
+    statement.bind(13, fields.bytes)
+    statement.bind(14, fields.attempt)
+    statement.bind(15, fields.until)
+    statement.bind(16, fields.code)
+    statement.bind(17, fields.reference)
+    if let hash = fields.hash {
+      hash.withBytes { statement.bind(18, bytes: $0) }
+    } else {
+      statement.bind(18, blob: nil)
+    }
+    statement.bind(19, blob: fields.name)
+    statement.bind(20, fields.payload)
+    chain.withBytes { statement.bind(21, bytes: $0) }
+  }
+
+  /// Reads a row of `columns`. A column that holds nonsense reads as an event of an unreadable
+  /// kind rather than failing: damage is reported by `verify`, not by every reader.
+  static func read(_ row: borrowing Row) -> EventRow {
+    var fields = EventFields()
+    fields.part = row.optionalInt(11)
+    fields.bytes = row.optionalInt(12)
+    fields.attempt = row.optionalInt(13)
+    fields.until = row.optionalInt(14)
+    fields.code = row.optionalText(15)
+    fields.reference = row.optionalText(16)
+    fields.hash = row.withBytes(17) { $0.count == 32 ? ContentHash(unchecked: $0) : nil }
+    fields.name = row.optionalBytes(18)
+    fields.payload = row.optionalText(19)
+    return EventRow(
+      position: row.int(0), id: row.withBytes(1, eventID), stream: row.int(2),
+      upload: row.optionalText(21).flatMap { UploadID($0) }, revision: row.int(3),
+      kindName: row.text(4), version: Int(clamping: row.int(5)),
+      time: Timestamp(microseconds: row.int(6)), cause: Cause(rawValue: row.text(7)) ?? .launch,
+      launch: LaunchGeneration(row.int(8)),
+      compensates: row.optionalInt(9).map { GlobalPosition($0) },
+      observation: row.optionalText(10).map { ObservationKey($0) }, fields: fields)
+  }
+
+  private static func eventID(_ bytes: UnsafeRawBufferPointer) -> EventID {
+    guard bytes.count == 16 else { return EventID(high: 0, low: 0) }
+    return EventID(
+      high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+  }
+}
+
+/// The chain over the log: each value is the SHA-256 of the value before it and of the event's
+/// canonical bytes, so that a changed, missing or reordered event shows.
+///
+/// Canonical bytes are the values of position, event id, upload, revision, kind, version, time,
+/// cause, launch, compensates, observation, part, bytes, attempt, until, code, reference, hash,
+/// name and payload, in this order, each as one tag byte and its content: 0 for null; 1 and eight
+/// bytes, big endian, for an integer; 2 and a four-byte length and UTF-8 for text; 3 and a
+/// four-byte length and bytes for a blob. The upload stands as its 36-character text.
+struct EventChain {
+  private(set) var value: ContentHash
+  private let hasher = SHA256()
+  private var buffer: [UInt8] = []
+
+  init(value: ContentHash) {
+    self.value = value
+    buffer.reserveCapacity(512)
+  }
+
+  /// Moves the chain over one event and gives its new value.
+  mutating func advance(over event: borrowing EventRow) -> ContentHash {
+    buffer.removeAll(keepingCapacity: true)
+    value.withBytes { buffer.append(contentsOf: $0) }
+    let fields = event.fields
+    add(event.position)
+    withUnsafeBytes(of: (event.id.high.bigEndian, event.id.low.bigEndian)) { add(blob: $0) }
+    add(event.upload?.description)
+    add(event.revision)
+    add(event.kindName)
+    add(Int64(event.version))
+    add(event.time.microseconds)
+    add(event.cause.rawValue)
+    add(event.launch.value)
+    add(event.compensates?.value)
+    add(event.observation?.text)
+    add(fields.part)
+    add(fields.bytes)
+    add(fields.attempt)
+    add(fields.until)
+    add(fields.code)
+    add(fields.reference)
+    if let hash = fields.hash { hash.withBytes { add(blob: $0) } } else { buffer.append(0) }
+    if let name = fields.name { name.withUnsafeBytes { add(blob: $0) } } else { buffer.append(0) }
+    add(fields.payload)
+    hasher.update(buffer)
+    value = hasher.finish()
+    return value
+  }
+
+  /// Goes back to an earlier value after a transaction that did not happen.
+  mutating func reset(to value: ContentHash) { self.value = value }
+
+  private mutating func add(_ integer: Int64?) {
+    guard let integer else { return buffer.append(0) }
+    buffer.append(1)
+    withUnsafeBytes(of: integer.bigEndian) { buffer.append(contentsOf: $0) }
+  }
+
+  private mutating func add(_ text: String?) {
+    guard var text else { return buffer.append(0) }
+    buffer.append(2)
+    text.withUTF8 { bytes in
+      addCount(bytes.count)
+      buffer.append(contentsOf: bytes)
+    }
+  }
+
+  private mutating func add(blob bytes: UnsafeRawBufferPointer) {
+    buffer.append(3)
+    addCount(bytes.count)
+    buffer.append(contentsOf: bytes)
+  }
+
+  private mutating func addCount(_ count: Int) {
+    withUnsafeBytes(of: UInt32(count).bigEndian) { buffer.append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,395 @@
+internal import WaybillHash
+internal import WaybillModel
+internal import WaybillSQLite
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// Appends to the log and keeps the projections: the one connection that writes and checkpoints.
+///
+/// Not `Sendable`; it lives inside the `Ledger` actor.
+final class LogWriter {
+  /// The log is copied into the database once it is this long.
+  static let checkpointBytes: Int64 = 4_194_304
+
+  private let files: LedgerFiles
+  private let clock: @Sendable () -> Timestamp
+  private var random = SystemRandomNumberGenerator()
+  private let mark: HeadMark.File
+
+  private var connection: Connection
+  private var statements: WriterStatements
+  private var tables: [any ProjectionTable]
+  private var chain: EventChain
+  private var cache = FoldCache()
+
+  /// The ledger's own stream, folded.
+  private(set) var state: LedgerState
+  /// The newest position in the log.
+  private(set) var head: GlobalPosition
+  private var durableHead: HeadMark
+  private var launch = LaunchGeneration(0)
+
+  init(
+    files: LedgerFiles, connection: Connection, clock: @escaping @Sendable () -> Timestamp
+  ) throws(LedgerError) {
+    self.files = files
+    self.clock = clock
+    self.connection = connection
+    mark = try HeadMark.File(path: files.headMark)
+    do {
+      let loaded = try Loaded(connection)
+      (statements, tables) = (loaded.statements, loaded.tables)
+      (head, state) = (loaded.head, loaded.state)
+      chain = EventChain(value: loaded.chain)
+      durableHead = HeadMark(position: loaded.head, chain: loaded.chain)
+      try connection.execute("DELETE FROM progress")
+    } catch {
+      throw LedgerError(error, doing: "loading the end of the log")
+    }
+  }
+
+  /// What a writer knows of a log it has just opened.
+  private struct Loaded {
+    let statements: WriterStatements
+    let tables: [any ProjectionTable]
+    let head: GlobalPosition
+    let chain: ContentHash
+    let state: LedgerState
+
+    init(_ connection: Connection) throws(SQLiteError) {
+      statements = try WriterStatements(connection)
+      var tables: [any ProjectionTable] = []
+      for projection in Projections.all { tables.append(try projection.table(connection)) }
+      self.tables = tables
+      let last = try connection.prepare(
+        "SELECT position, chain FROM events ORDER BY position DESC LIMIT 1"
+      ).firstRow { row in (GlobalPosition(row.int(0)), ContentHash(row.bytes(1)) ?? .zero) }
+      (head, chain) = last ?? (.start, .zero)
+      state = try LogReading.ledgerState(connection)
+    }
+  }
+
+  // MARK: Committing
+
+  /// Appends what several callers ask for in one transaction; each gets its own answer.
+  func commit(_ requests: [AppendRequest]) -> [Result<[RecordedEvent], LedgerError>] {
+    defer { cache.trim() }
+    do {
+      return try transact(requests)
+    } catch {
+      // One caller's failure is not its neighbours': each is tried by itself.
+      guard requests.count > 1, error.outcome == .notWritten else {
+        return requests.map { _ in .failure(error) }
+      }
+      return requests.flatMap { commit([$0]) }
+    }
+  }
+
+  private func transact(
+    _ requests: [AppendRequest]
+  ) throws(LedgerError) -> [Result<[RecordedEvent], LedgerError>] {
+    let isDurable = requests.contains { $0.durability == .synced }
+    var transaction = Transaction(head: head, chain: chain.value, time: clock())
+    var results: [Result<[RecordedEvent], LedgerError>] = []
+    do {
+      try connection.setSynchronous(isDurable ? .full : .normal)
+      try connection.execute("BEGIN IMMEDIATE")
+      for request in requests { results.append(try append(request, in: &transaction)) }
+      if transaction.head == head {
+        try connection.execute("ROLLBACK")
+        return results
+      }
+      for (id, stream) in transaction.touched {
+        guard let upload = cache.entry(id)?.upload else { continue }
+        for table in tables { try table.didChange(upload, stream: stream) }
+      }
+      statements.checkpoint.bind(1, transaction.head.value)
+      try statements.checkpoint.run()
+    } catch {
+      abandon(transaction)
+      throw LedgerError(error, doing: "appending")
+    }
+    do {
+      try connection.execute("COMMIT")
+    } catch {
+      try settle(error, transaction)
+    }
+    finish(transaction, isDurable: isDurable)
+    return results
+  }
+
+  /// What one transaction has done so far.
+  private struct Transaction {
+    var head: GlobalPosition
+    let startChain: ContentHash
+    let time: Timestamp
+    var touched: [UploadID: Int64] = [:]
+    var hashes: [ContentHash: UploadID] = [:]
+    var ledgerEvents: [RecordedEvent] = []
+    var lastID: EventID?
+
+    init(head: GlobalPosition, chain: ContentHash, time: Timestamp) {
+      self.head = head
+      startChain = chain
+      self.time = time
+    }
+  }
+
+  private func abandon(_ transaction: Transaction) {
+    if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+    for id in transaction.touched.keys { cache.remove(id) }
+    for table in tables { table.forget() }
+    chain.reset(to: transaction.startChain)
+  }
+
+  private func finish(_ transaction: Transaction, isDurable: Bool) {
+    for table in tables { table.forget() }
+    head = transaction.head
+    for event in transaction.ledgerEvents { state.evolve(event) }
+    launch = state.launch ?? launch
+    if isDurable { durableHead = HeadMark(position: head, chain: chain.value) }
+    // Written after every commit: the file is also what other processes watch to follow the log.
+    mark.write(durableHead, sync: false)
+    var status = stat()
+    if stat(files.database + "-wal", &status) == 0, status.st_size > LogWriter.checkpointBytes {
+      checkpoint(truncate: false)
+    }
+  }
+
+  /// Answers a failed COMMIT: it may have happened. The connection is closed and opened again, and
+  /// the log itself says which it was.
+  private func settle(_ error: SQLiteError, _ transaction: Transaction) throws(LedgerError) {
+    let wanted = chain.value
+    abandon(transaction)
+    cache.removeAll()
+    do {
+      let reopened = try Connection(path: files.database, access: .writer)
+      let loaded = try Loaded(reopened)
+      connection = reopened
+      (statements, tables) = (loaded.statements, loaded.tables)
+      (head, state) = (loaded.head, loaded.state)
+      chain.reset(to: loaded.chain)
+    } catch {
+      throw LedgerError(error, doing: "reopening after a failed commit", outcome: .indeterminate)
+    }
+    guard chain.value == wanted else { throw LedgerError(error, doing: "committing") }
+  }
+
+  // MARK: One request
+
+  private func append(
+    _ request: AppendRequest, in transaction: inout Transaction
+  ) throws(SQLiteError) -> Result<[RecordedEvent], LedgerError> {
+    if let ids = request.ids, let known = try knownEvents(ids) { return known }
+    guard let id = request.upload else {
+      guard request.expected.holds(for: state.revision) else { return .failure(Self.conflict(nil)) }
+      var recorded: [RecordedEvent] = []
+      for (index, draft) in request.drafts.enumerated() {
+        let count = Int64(transaction.ledgerEvents.count)
+        let event = try insert(
+          draft, stream: 0, upload: nil, revision: state.revision.value + count + 1,
+          id: request.ids?[index], in: &transaction)
+        transaction.ledgerEvents.append(event)
+        recorded.append(event)
+      }
+      return .success(recorded)
+    }
+    let entry = try load(id)
+    guard request.expected.holds(for: entry.upload.revision) else {
+      return .failure(Self.conflict(entry.upload.revision))
+    }
+    if let refusal = try contentConflict(request, entry.upload, in: &transaction) {
+      return .failure(refusal)
+    }
+    var stream: Int64
+    if let known = entry.stream {
+      stream = known
+    } else {
+      guard !request.drafts.isEmpty else { return .success([]) }
+      statements.newStream.bind(1, id.description)
+      try statements.newStream.run()
+      stream = connection.lastInsertedRow
+    }
+    for table in tables { table.willChange(entry.upload, stream: stream) }
+    transaction.touched[id] = stream
+    var recorded: [RecordedEvent] = []
+    for (index, draft) in request.drafts.enumerated() {
+      if let key = draft.observation, let first = try observed(key, stream: stream) {
+        recorded.append(first)
+        continue
+      }
+      let revision = (cache.entry(id)?.upload.revision ?? entry.upload.revision).next
+      let event = try insert(
+        draft, stream: stream, upload: id, revision: revision.value, id: request.ids?[index],
+        in: &transaction)
+      cache.evolve(id, stream: stream, event)
+      if draft.endsFlight { try forgetProgress(of: draft, stream: stream) }
+      recorded.append(event)
+    }
+    return .success(recorded)
+  }
+
+  private func insert(
+    _ draft: EventDraft, stream: Int64, upload: UploadID?, revision: Int64, id: EventID?,
+    in transaction: inout Transaction
+  ) throws(SQLiteError) -> RecordedEvent {
+    transaction.head = transaction.head.next
+    let row = EventRow(
+      position: transaction.head.value, id: id ?? newEventID(transaction.time), stream: stream,
+      upload: upload, revision: revision, kindName: draft.kind.rawValue, version: draft.version,
+      time: transaction.time, cause: draft.cause, launch: generation(of: draft),
+      compensates: draft.compensates, observation: draft.observation, fields: draft.fields)
+    EventCodec.bind(row, chain: chain.advance(over: row), to: statements.insert)
+    try statements.insert.run()
+    return row.recorded
+  }
+
+  /// A launch belongs to itself; everything else to the newest launch.
+  private func generation(of draft: EventDraft) -> LaunchGeneration {
+    draft.kind == .ledgerLaunched
+      ? LaunchGeneration(draft.fields.attempt ?? launch.value) : launch
+  }
+
+  private func newEventID(_ time: Timestamp) -> EventID {
+    let halves = UUIDv7.halves(time: time, random: random.next())
+    return EventID(high: halves.high, low: halves.low)
+  }
+
+  private static func conflict(_ revision: StreamRevision?) -> LedgerError {
+    let place = revision.map { " is at revision \($0.value)" } ?? " has moved"
+    return LedgerError(
+      .conflict, "the stream\(place), which is not what was expected",
+      remedy: "read it again and decide again")
+  }
+
+  // MARK: Looking before appending
+
+  private func load(_ id: UploadID) throws(SQLiteError) -> FoldCache.Entry {
+    if let entry = cache.entry(id) { return entry }
+    statements.streamKey.bind(1, id.description)
+    let stream = try statements.streamKey.firstRow { $0.int(0) }
+    var upload = Upload(id: id)
+    if let stream {
+      statements.streamEvents.bind(1, stream)
+      try LogReading.each(statements.streamEvents) { upload.evolve($0) }
+    }
+    return cache.store(upload, stream: stream)
+  }
+
+  /// The current state of an upload, as the next append will find it.
+  func upload(_ id: UploadID) throws(LedgerError) -> Upload {
+    do {
+      return try load(id).upload
+    } catch {
+      throw LedgerError(error, doing: "reading an upload")
+    }
+  }
+
+  /// Uploads with something left to do that nothing holds up, in the order of doing.
+  func work(now: Timestamp, limit: Int) throws(LedgerError) -> [Upload] {
+    do {
+      statements.work.bind(1, now.microseconds)
+      statements.work.bind(2, Int64(limit))
+      var ids: [UploadID] = []
+      try statements.work.forEachRow { row in
+        if let id = UploadID(row.text(0)) { ids.append(id) }
+        return true
+      }
+      var uploads: [Upload] = []
+      for id in ids { uploads.append(try load(id).upload) }
+      cache.trim()
+      return uploads
+    } catch {
+      throw LedgerError(error, doing: "reading the work list")
+    }
+  }
+
+  private func knownEvents(
+    _ ids: [EventID]
+  ) throws(SQLiteError) -> Result<[RecordedEvent], LedgerError>? {
+    var known: [RecordedEvent] = []
+    for id in ids {
+      withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) {
+        statements.eventByID.bind(1, bytes: $0)
+      }
+      if let event = try statements.eventByID.firstRow({ EventCodec.read($0).recorded }) {
+        known.append(event)
+      }
+    }
+    if known.isEmpty { return nil }
+    guard known.count == ids.count else {
+      return .failure(
+        LedgerError(
+          .halfKnown, "some of these events are in the log and some are not",
+          remedy: "append the unknown ones by themselves"))
+    }
+    return .success(known)
+  }
+
+  private func observed(
+    _ key: ObservationKey, stream: Int64
+  ) throws(SQLiteError) -> RecordedEvent? {
+    statements.eventByObservation.bind(1, stream)
+    statements.eventByObservation.bind(2, key.text)
+    return try statements.eventByObservation.firstRow { EventCodec.read($0).recorded }
+  }
+
+  /// Refuses to queue bytes that another live upload holds; the unique index stands behind this.
+  private func contentConflict(
+    _ request: AppendRequest, _ upload: Upload, in transaction: inout Transaction
+  ) throws(SQLiteError) -> LedgerError? {
+    guard request.drafts.contains(where: { $0.kind == .uploadQueued }) else { return nil }
+    let hashed = request.drafts.first { $0.kind == .uploadHashed }?.fields.hash
+    guard let hash = hashed ?? upload.hash else { return nil }
+    var holder = transaction.hashes[hash]
+    if holder == nil {
+      hash.withBytes { statements.holder.bind(1, bytes: $0) }
+      holder = try statements.holder.firstRow { UploadID($0.text(0)) } ?? nil
+    }
+    guard holder == nil || holder == upload.id else {
+      return LedgerError(
+        .duplicateContent, "another upload of this ledger holds the same bytes",
+        remedy: "record this one as a duplicate of it")
+    }
+    transaction.hashes[hash] = upload.id
+    return nil
+  }
+
+  // MARK: Around the log
+
+  /// Copies the write-ahead log into the database. A failure here loses nothing: the log has it.
+  func checkpoint(truncate: Bool) {
+    _ = try? connection.checkpoint(truncate: truncate)
+    mark.write(durableHead, sync: true)
+  }
+
+  private func forgetProgress(of draft: EventDraft, stream: Int64) throws(SQLiteError) {
+    statements.forget.bind(1, stream)
+    statements.forget.bind(2, draft.fields.part)
+    try statements.forget.run()
+  }
+
+  /// Notes how many bytes of parts in flight the transport has taken. Not an event.
+  func note(progress: [TransferDescription: Int64]) {
+    do {
+      try connection.setSynchronous(.normal)
+      try connection.execute("BEGIN IMMEDIATE")
+      for (transfer, sent) in progress {
+        guard let stream = cache.entry(transfer.upload)?.stream else { continue }
+        statements.progress.bind(1, stream)
+        statements.progress.bind(2, Int64(transfer.part.index))
+        statements.progress.bind(3, sent)
+        try statements.progress.run()
+      }
+      try connection.execute("COMMIT")
+      mark.write(durableHead, sync: false)
+    } catch {
+      // Progress is a convenience; a full disk must not turn it into a failure of the upload.
+      if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+    }
+  }
+}

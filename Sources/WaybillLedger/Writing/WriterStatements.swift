@@ -1,0 +1,40 @@
+internal import WaybillSQLite
+
+/// The statements of the write path, prepared once for each connection.
+struct WriterStatements {
+  let insert: Statement
+  let newStream: Statement
+  let checkpoint: Statement
+  let streamKey: Statement
+  let streamEvents: Statement
+  let eventByID: Statement
+  let eventByObservation: Statement
+  let holder: Statement
+  let progress: Statement
+  let forget: Statement
+  let work: Statement
+
+  init(_ connection: Connection) throws(SQLiteError) {
+    insert = try connection.prepare(EventCodec.insert)
+    newStream = try connection.prepare("INSERT INTO streams (upload) VALUES (?)")
+    checkpoint = try connection.prepare("UPDATE projections SET position = ?")
+    streamKey = try connection.prepare("SELECT stream FROM streams WHERE upload = ?")
+    streamEvents = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source) WHERE e.stream = ? ORDER BY revision")
+    eventByID = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source) WHERE e.event_id = ?")
+    eventByObservation = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source)"
+        + " WHERE e.stream = ? AND e.observation = ?")
+    holder = try connection.prepare(
+      "SELECT s.upload FROM content_index AS c JOIN streams AS s ON s.stream = c.stream"
+        + " WHERE c.hash = ?")
+    progress = try connection.prepare(
+      "INSERT INTO progress (stream, part, sent) VALUES (?, ?, ?)"
+        + " ON CONFLICT (stream, part) DO UPDATE SET sent = excluded.sent")
+    forget = try connection.prepare("DELETE FROM progress WHERE stream = ? AND part = ?")
+    work = try connection.prepare(
+      "SELECT s.upload FROM work AS w JOIN streams AS s ON s.stream = w.stream"
+        + " WHERE w.not_before <= ? ORDER BY w.priority DESC, w.added LIMIT ?")
+  }
+}

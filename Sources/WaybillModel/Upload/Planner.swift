@@ -1,0 +1,168 @@
+/// The next thing to perform for an upload. Performed only after the events that announce it are
+/// durable.
+public enum Step: Hashable, Sendable {
+  /// Hash the copy where needed and make the intent durable.
+  case finishSaving
+  /// Ask the server for a session.
+  case open
+  /// Ask the server what it holds.
+  case askStatus
+  /// Send one part.
+  case send(PartNumber)
+  /// Ask the server to bind the object to its record.
+  case commit
+  /// Delete the local copy of an upload that has ended.
+  case releaseCopy
+}
+
+/// Decides what to perform next, from the folded uploads and from what is going on.
+public enum Planner {
+  /// How much may go on at once.
+  public struct Limits: Equatable, Sendable {
+    /// Parts in flight, over all uploads.
+    public var transfers: Int
+    /// Small calls in flight, over all uploads.
+    public var calls: Int
+
+    /// Four of each by default.
+    public init(transfers: Int = 4, calls: Int = 4) {
+      self.transfers = transfers
+      self.calls = calls
+    }
+
+    /// One of each: enough to find out whether the server can be reached again.
+    public static let probe = Limits(transfers: 1, calls: 1)
+  }
+
+  /// What goes on for one upload that the log does not say.
+  public struct Activity: Equatable, Sendable {
+    /// Whether a step other than sending is under way.
+    public var isBusy = false
+    /// The revision at which the server last gave its account in this launch.
+    public var asked: StreamRevision?
+    /// Whether its account is wanted before anything else is done.
+    public var mustAsk = false
+    /// The earliest moment of the next call.
+    public var notBefore: Timestamp?
+    /// Calls in a row that came to nothing.
+    public var setbacks = 0
+
+    /// Nothing goes on.
+    public init() {}
+  }
+
+  /// What one upload can do now.
+  public enum Move: Equatable, Sendable {
+    /// These steps, in this order, as far as there is room.
+    case perform([Step])
+    /// Nothing until that moment.
+    case wait(until: Timestamp)
+    /// Nothing until something happens.
+    case rest
+  }
+
+  /// What one upload can do now.
+  ///
+  /// - Parameters:
+  ///   - upload: the folded upload.
+  ///   - activity: what goes on for it.
+  ///   - launch: this launch; a session of an earlier one is asked about first.
+  ///   - now: the current time.
+  public static func move(
+    _ upload: Upload, _ activity: Activity, launch: LaunchGeneration, now: Timestamp
+  ) -> Move {
+    if activity.isBusy { return .rest }
+    if upload.ending != nil {
+      let isReleased = upload.copy == nil || upload.copyReleased != nil
+      return isReleased ? .rest : .perform([.releaseCopy])
+    }
+    if upload.attention != nil || upload.paused != nil || upload.copy == nil { return .rest }
+    if let notBefore = activity.notBefore, notBefore > now { return .wait(until: notBefore) }
+    guard upload.intent != nil else { return .perform([.finishSaving]) }
+    guard let session = upload.session else { return .perform([.open]) }
+    if mustAsk(upload, session, activity, launch: launch, now: now) {
+      return .perform([.askStatus])
+    }
+    if upload.received != nil { return .perform([.commit]) }
+    if upload.allPartsConfirmed { return .perform([.askStatus]) }
+    return sends(upload, now: now)
+  }
+
+  private static func mustAsk(
+    _ upload: Upload, _ session: Upload.Session, _ activity: Activity, launch: LaunchGeneration,
+    now: Timestamp
+  ) -> Bool {
+    if activity.mustAsk { return true }
+    if session.launch != launch, activity.asked == nil { return true }
+    guard activity.asked != upload.revision else { return false }
+    if let expires = session.expires, expires <= now { return true }
+    return upload.parts.contains { $0.failure == .sessionUnknown && $0.flight == nil }
+  }
+
+  private static func sends(_ upload: Upload, now: Timestamp) -> Move {
+    var steps: [Step] = []
+    var earliest: Timestamp?
+    for index in upload.parts.indices where !upload.isConfirmed(PartNumber(index)) {
+      let part = upload.parts[index]
+      if part.flight != nil { continue }
+      if let notBefore = part.notBefore, notBefore > now {
+        earliest = min(earliest ?? notBefore, notBefore)
+      } else {
+        steps.append(.send(PartNumber(index)))
+      }
+    }
+    if !steps.isEmpty { return .perform(steps) }
+    return earliest.map { .wait(until: $0) } ?? .rest
+  }
+
+  /// What to start now, and when to look again if nothing happens before.
+  public struct Schedule: Equatable, Sendable {
+    /// Steps to start, each with its upload, in order.
+    public var steps: [(upload: UploadID, step: Step)] = []
+    /// The first moment at which a waiting upload can go on.
+    public var wake: Timestamp?
+
+    /// Equal when the same steps start in the same order and the same moment is waited for.
+    public static func == (left: Schedule, right: Schedule) -> Bool {
+      left.wake == right.wake
+        && left.steps.elementsEqual(right.steps) { $0.upload == $1.upload && $0.step == $1.step }
+    }
+  }
+
+  /// Fills the free places with the first steps of uploads in their order. An upload that waits
+  /// takes no place, so it never holds the ones behind it.
+  ///
+  /// - Parameters:
+  ///   - uploads: the uploads in the order of doing, each with what goes on for it.
+  ///   - transfers: parts in flight now.
+  ///   - calls: small calls in flight now.
+  ///   - limits: how much may go on at once.
+  ///   - launch: this launch.
+  ///   - now: the current time.
+  public static func schedule(
+    _ uploads: [(upload: Upload, activity: Activity)], transfers: Int, calls: Int,
+    limits: Limits, launch: LaunchGeneration, now: Timestamp
+  ) -> Schedule {
+    var schedule = Schedule()
+    var transfers = transfers
+    var calls = calls
+    for (upload, activity) in uploads {
+      switch move(upload, activity, launch: launch, now: now) {
+      case .rest: continue
+      case .wait(let until): schedule.wake = min(schedule.wake ?? until, until)
+      case .perform(let steps):
+        for step in steps {
+          if case .send = step {
+            guard transfers < limits.transfers else { break }
+            transfers += 1
+          } else {
+            guard calls < limits.calls else { break }
+            calls += 1
+          }
+          schedule.steps.append((upload.id, step))
+        }
+      }
+    }
+    return schedule
+  }
+}
