@@ -44,6 +44,26 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
   }
 }
 
+extension Timestamp {
+  /// Reads a moment as RFC 3339 spells it, such as `2026-11-30T01:29:38.25+01:00`; nil for anything
+  /// else. Digits beyond microseconds are dropped, a leap second is the second after it.
+  public init?(rfc3339 text: String) {
+    var fields = DateFields(text)
+    guard let year = fields.number(digits: 4), fields.take("-"),
+      let month = fields.number(digits: 2), fields.take("-"),
+      let day = fields.number(digits: 2), fields.take("T") || fields.take("t"),
+      let time = fields.timeOfDay(), let micros = fields.fraction(),
+      let offset = fields.offsetMinutes(), fields.isAtEnd
+    else { return nil }
+    let parts = CalendarTime(
+      year: year, month: month, day: day, hour: time.hour, minute: time.minute,
+      second: time.second)
+    guard parts.isValid else { return nil }
+    let seconds = parts.secondsSinceEpoch - offset * 60
+    microseconds = seconds * 1_000_000 + micros
+  }
+}
+
 /// A UTC date and time of day in the proleptic Gregorian calendar.
 ///
 /// Days are turned into dates by counting from 0000-03-01, so that the leap day ends a year
@@ -91,6 +111,15 @@ struct CalendarTime: Equatable {
     let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     let dayCount = era * 146_097 + dayOfEra - 719_468
     return dayCount * 86_400 + hour * 3600 + minute * 60 + second
+  }
+
+  /// Whether the date exists and the time is within a day; 60 is allowed for a leap second.
+  var isValid: Bool {
+    guard (1...12).contains(month) else { return false }
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let days: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...days[Int(month) - 1]).contains(day) && (0...23).contains(hour)
+      && (0...59).contains(minute) && (0...60).contains(second)
   }
 
   var dateText: String { "\(padded(year, to: 4))-\(padded(month, to: 2))-\(padded(day, to: 2))" }
