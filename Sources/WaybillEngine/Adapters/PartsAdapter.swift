@@ -178,8 +178,9 @@ extension PartsAdapter {
   }
 
   /// The earliest moment to make the same call again, or to ask for the status where the commit is
-  /// under way or the session unknown; nil when the call is not repeated by itself: it is answered, a person or a new
-  /// credential is needed, we stopped it, or the status has to be asked first, at once.
+  /// under way or the session unknown; nil when the call is not repeated by itself: it is
+  /// answered, a person or a new credential is needed, we stopped it, or the status has to be
+  /// asked first, at once.
   public static func nextAttempt(after verdict: Verdict, pace: Pace) -> Timestamp? {
     let asked: Int64?
     switch verdict {
