@@ -1,0 +1,61 @@
+/// Which module may see which. A module exists to fence one outside thing, so the list of a module
+/// says what it fences.
+enum ImportRules {
+  /// Every module may use these, except the pure core.
+  private static let system: Set = ["Darwin", "Dispatch", "Glibc", "Musl", "Synchronization"]
+
+  private static let allowed: [String: Set<String>] = [
+    "WaybillModel": [],
+    "WaybillHash": ["WaybillModel", "CCrypto", "CryptoKit"],
+    "WaybillSQLite": ["CSchema", "CSQLite", "SQLite3"],
+    "WaybillLedger": ["WaybillModel", "WaybillHash", "WaybillSQLite"],
+    "WaybillTrace": ["WaybillModel", "WaybillHash", "CLZ4"],
+    "WaybillEngine": ["WaybillModel", "WaybillHash", "WaybillLedger", "CCurl"],
+    "WaybillServer": ["WaybillModel", "WaybillHash", "WaybillSQLite", "CMicroHTTPD"],
+    "WaybillTesting": [
+      "WaybillModel", "WaybillHash", "WaybillSQLite", "WaybillLedger", "WaybillTrace",
+      "WaybillEngine", "WaybillServer", "Testing",
+    ],
+    "waybill": [
+      "WaybillModel", "WaybillHash", "WaybillLedger", "WaybillTrace", "WaybillEngine",
+      "WaybillServer", "CLZ4",
+    ],
+  ]
+
+  private static var statement: Regex<(Substring, Substring)> {
+    #/
+      ^\s* (?: @\w+ (?:\([^)]*\))? \s+ )*
+      (?: (?:public|package|internal|fileprivate|private) \s+ )?
+      import \s+
+      (?: (?:struct|class|enum|protocol|func|var|let|typealias|actor) \s+ )?
+      (\w+)
+    /#
+  }
+
+  static func imports(_ file: SourceFile) -> [(line: Int, module: String)] {
+    let statement = statement
+    return file.code.enumerated().filter { $0.element.contains("import ") }.compactMap {
+      line, code in
+      code.firstMatch(of: statement).map { (line, String($0.output.1)) }
+    }
+  }
+
+  static func direction(_ file: SourceFile) -> [Finding] {
+    guard let module = file.module else { return [] }
+    guard let own = allowed[module] else {
+      return [file.finding(0, "\(module) is new: say in ImportRules.swift what it may import")]
+    }
+    let all = module == "WaybillModel" ? own : own.union(system)
+    return imports(file).filter { !all.contains($0.module) }.map {
+      file.finding(
+        $0.line,
+        "\(module) may not import \($0.module); it sees \(own.sorted().joined(separator: ", "))")
+    }
+  }
+
+  static func foundation(_ file: SourceFile) -> [Finding] {
+    imports(file).filter { $0.module.hasPrefix("Foundation") }.map {
+      file.finding($0.line, "no \($0.module) in Sources or tools; use Glibc or Darwin")
+    }
+  }
+}
