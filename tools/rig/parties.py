@@ -1,4 +1,7 @@
-"""`waybill serve` and the client `waybill`, each with its folder, through all their lives."""
+"""`waybill serve` and the client `waybill`, each with its folder.
+
+What they start is given to `ends`, an ExitStack, so that nothing outlives the script.
+"""
 
 import hashlib
 import json
@@ -17,8 +20,8 @@ RUN_LIMIT_SECONDS = 600
 class Server:
     """`waybill serve` on one port and one data folder."""
 
-    def __init__(self, waybill, folder, tokens):
-        self.waybill, self.folder, self.tokens = waybill, folder, tokens
+    def __init__(self, waybill, folder, tokens, ends):
+        self.waybill, self.folder, self.tokens, self.ends = waybill, folder, tokens, ends
         self.port = 0
         self.process = None
 
@@ -31,6 +34,7 @@ class Server:
                 command += ["--data", self.folder / "server", "--token-file", self.tokens]
                 self.process = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            self.ends.callback(self.process.kill)
             for _ in range(300):
                 line = re.match(rb"listening on http://127\.0\.0\.1:(\d+)\n", log.read_bytes())
                 if line:
@@ -86,8 +90,8 @@ class Server:
 class Client:
     """`waybill` on one ledger."""
 
-    def __init__(self, waybill, folder, url, tokens, name="ledger"):
-        self.waybill, self.url, self.tokens = waybill, url, tokens
+    def __init__(self, waybill, folder, url, tokens, ends, name="ledger"):
+        self.waybill, self.url, self.tokens, self.ends = waybill, url, tokens, ends
         self.ledger = folder / name
         self.log = folder / f"{name}.log"
 
@@ -101,6 +105,7 @@ class Client:
         process = subprocess.Popen(
             command, cwd=os.path.dirname(files[0]) if files else None, stdin=subprocess.DEVNULL,
             stdout=output, stderr=subprocess.STDOUT)
+        self.ends.callback(process.kill)
         process.output = output
         return process
 
