@@ -120,7 +120,7 @@ private typealias Sample = ReplySamples
       changed.body[index] = byte
       switch Sample.classify(changed, Sample.open) {
       case .statement(.opened(let offer)): #expect(offer.partCount == 3)
-      case .wait(.serverUnavailable, 201, nil), .wait(.protocolViolation, 201, nil): break
+      case .wait(.offline, 201, nil), .wait(.protocolViolation, 201, nil): break
       case let other: Issue.record("byte \(byte) at \(index) made \(other)")
       }
     }

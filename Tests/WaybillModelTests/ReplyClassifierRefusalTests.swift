@@ -164,7 +164,7 @@ private typealias Sample = ReplySamples
         == .inProgress(askedMilliseconds: 30_000))
     for endpoint in [Sample.open, Sample.part, Sample.status] {
       #expect(
-        Sample.classify(Sample.page(code), endpoint) == Sample.wait(.serverUnavailable, code))
+        Sample.classify(Sample.page(code), endpoint) == Sample.wait(.offline, code))
     }
   }
 

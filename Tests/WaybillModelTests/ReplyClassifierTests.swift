@@ -105,7 +105,7 @@ private typealias Sample = ReplySamples
   ])
   func `a page, an empty body or another type proves nothing`(reply: HTTPReply) {
     for endpoint in [Sample.open, Sample.part, Sample.status, .commit] {
-      #expect(Sample.classify(reply, endpoint) == Sample.wait(.serverUnavailable, reply.status))
+      #expect(Sample.classify(reply, endpoint) == Sample.wait(.offline, reply.status))
     }
   }
 
@@ -119,7 +119,7 @@ private typealias Sample = ReplySamples
   ) {
     for length in 0..<whole.utf8.count {
       let cut = Sample.json(code, String(decoding: whole.utf8.prefix(length), as: UTF8.self))
-      #expect(Sample.classify(cut, endpoint) == Sample.wait(.serverUnavailable, code))
+      #expect(Sample.classify(cut, endpoint) == Sample.wait(.offline, code))
     }
   }
 
@@ -129,12 +129,12 @@ private typealias Sample = ReplySamples
     let elsewhere = Sample.page(
       code, headers: [HTTPHeader("Location", "https://elsewhere.example/")])
     for endpoint in Sample.everyCall {
-      #expect(Sample.classify(elsewhere, endpoint) == Sample.wait(.serverUnavailable, code))
+      #expect(Sample.classify(elsewhere, endpoint) == Sample.wait(.offline, code))
     }
   }
 
   @Test func `a session is not deleted by the page of a portal`() {
-    #expect(Sample.classify(Sample.page(200), .delete) == Sample.wait(.serverUnavailable, 200))
+    #expect(Sample.classify(Sample.page(200), .delete) == Sample.wait(.offline, 200))
   }
 
   // B06, N1, N14

@@ -152,6 +152,16 @@ extension LedgerReader {
     }
   }
 
+  /// Uploads the log says have parts on their way, in the order of adding.
+  public func uploadsInFlight() throws(LedgerError) -> [UploadID] {
+    try read("reading what is on its way") { connection throws(SQLiteError) in
+      try connection.prepare(
+        "SELECT s.upload FROM upload_states AS u JOIN streams AS s ON s.stream = u.stream"
+          + " WHERE u.in_flight > 0 ORDER BY u.stream"
+      ).ids()
+    }
+  }
+
   /// The live upload that holds some bytes; nil when none does.
   public func holder(of hash: ContentHash) throws(LedgerError) -> UploadID? {
     try read("looking for the same bytes") { connection throws(SQLiteError) in

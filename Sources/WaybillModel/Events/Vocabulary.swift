@@ -24,11 +24,11 @@ public enum ExportSource: String, Sendable, CaseIterable {
 
 /// How an attempt at a part, or a call, failed.
 public enum FailureKind: String, Sendable, CaseIterable {
-  /// The server cannot be reached.
+  /// The server cannot be reached, or something in between answers for it.
   case offline
   /// The connection ended early, or nothing moved for too long.
   case interrupted
-  /// The server cannot work right now: 5xx, 423, or a reply that proves nothing.
+  /// The server cannot work right now: 5xx or 423.
   case serverUnavailable = "server_unavailable"
   /// The server asked for fewer requests: 429.
   case throttled

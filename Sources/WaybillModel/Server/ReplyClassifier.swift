@@ -57,7 +57,7 @@ private struct Exchange {
   var verdict: Verdict {
     switch reply.status {
     case 200...299: success
-    case 300...399: wait(.serverUnavailable)
+    case 300...399: wait(.offline)
     case 400...499: refusal
     case 500...599: trouble
     default: wait(.protocolViolation)
@@ -66,19 +66,21 @@ private struct Exchange {
 
   // MARK: 2xx
 
+  /// A success that says nothing of ours was written by something between us and the server, such
+  /// as a network that wants a sign-in: that is being offline, and no attempt is charged for it.
   private var success: Verdict {
     switch (reply.status, endpoint) {
     case (204, .delete): return .statement(.sessionDeleted)
     case (202, .commit): return .inProgress(askedMilliseconds: asked)
-    case (_, .delete): return wait(.serverUnavailable)
+    case (_, .delete): return wait(.offline)
     case (200, _), (201, _): break
-    default: return wait(.serverUnavailable)
+    default: return wait(.offline)
     }
     do {
       return .statement(try statement(StatementReader(reply)))
     } catch {
       switch error {
-      case .provesNothing: return wait(.serverUnavailable)
+      case .provesNothing: return wait(.offline)
       case .breaksProtocol: return wait(.protocolViolation)
       }
     }

@@ -38,6 +38,8 @@ public enum Planner {
   public struct Activity: Equatable, Sendable {
     /// Whether a step other than sending is under way.
     public var isBusy = false
+    /// Parts that are being made ready to be sent; the log does not know of them yet.
+    public var preparing: Set<PartNumber> = []
     /// The revision at which the server last gave its account in this launch.
     public var asked: StreamRevision?
     /// Whether its account is wanted before anything else is done.
@@ -85,7 +87,7 @@ public enum Planner {
     }
     if upload.received != nil { return .perform([.commit]) }
     if upload.allPartsConfirmed { return .perform([.askStatus]) }
-    return sends(upload, now: now)
+    return sends(upload, except: activity.preparing, now: now)
   }
 
   private static func mustAsk(
@@ -94,17 +96,20 @@ public enum Planner {
   ) -> Bool {
     if activity.mustAsk { return true }
     if session.launch != launch, activity.asked == nil { return true }
+    if let retried = upload.retried, (activity.asked ?? .none) < retried { return true }
     guard activity.asked != upload.revision else { return false }
     if let expires = session.expires, expires <= now { return true }
     return upload.parts.contains { $0.failure == .sessionUnknown && $0.flight == nil }
   }
 
-  private static func sends(_ upload: Upload, now: Timestamp) -> Move {
+  private static func sends(
+    _ upload: Upload, except preparing: Set<PartNumber>, now: Timestamp
+  ) -> Move {
     var steps: [Step] = []
     var earliest: Timestamp?
     for index in upload.parts.indices where !upload.isConfirmed(PartNumber(index)) {
       let part = upload.parts[index]
-      if part.flight != nil { continue }
+      if part.flight != nil || preparing.contains(PartNumber(index)) { continue }
       if let notBefore = part.notBefore, notBefore > now {
         earliest = min(earliest ?? notBefore, notBefore)
       } else {

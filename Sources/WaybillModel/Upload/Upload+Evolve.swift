@@ -33,7 +33,7 @@ extension Upload {
     case .committed(let committed): end(.committed(committed))
     case .deduplicated(let deduplicated): end(.deduplicated(deduplicated.original))
     case .cancelled(let cancelled): end(.cancelled(cancelled.reason))
-    case .retried(let retried): retry(retried)
+    case .retried(let retried): retry(retried, recorded)
     case .paused: paused = recorded.position
     case .resumed: paused = nil
     case .attentionNeeded(let needed): needAttention(needed, recorded)
@@ -134,8 +134,9 @@ extension Upload {
     for index in parts.indices { parts[index].flight = nil }
   }
 
-  private mutating func retry(_ retried: Retried) {
+  private mutating func retry(_ retried: Retried, _ recorded: RecordedEvent) {
     round = retried.round
+    self.retried = recorded.revision
     attention = nil
     conflict = nil
     paused = nil

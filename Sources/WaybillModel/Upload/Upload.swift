@@ -49,6 +49,8 @@ public struct Upload: Equatable, Sendable {
   public internal(set) var paused: GlobalPosition?
   /// How often it has been retried.
   public internal(set) var round = 0
+  /// The revision of the newest retry; the server is asked before anything else follows it.
+  public internal(set) var retried: StreamRevision?
 
   /// Makes an upload without events.
   public init(id: UploadID) { self.id = id }

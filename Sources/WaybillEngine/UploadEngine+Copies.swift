@@ -1,0 +1,227 @@
+public import WaybillLedger
+public import WaybillModel
+
+/// A file a person picked.
+public struct PickedFile: Equatable, Sendable {
+  /// Its path, byte for byte.
+  public let path: [UInt8]
+  /// The name it is shown under, byte for byte.
+  public let name: FileName
+  /// Where it came from.
+  public let source: ExportSource
+  /// When it was captured, where that is known.
+  public let captured: Timestamp?
+
+  /// Makes a pick; the name is the last component of the path unless another one is given.
+  public init(
+    path: [UInt8], name: FileName? = nil, source: ExportSource = .file,
+    captured: Timestamp? = nil
+  ) {
+    self.path = path
+    self.source = source
+    self.captured = captured
+    let last = path.split(separator: UInt8(ascii: "/")).last ?? []
+    self.name = name ?? FileName(bytes: [UInt8](last))
+  }
+}
+
+/// What became of the files a person picked, in the order of picking.
+public struct AddSummary: Equatable, Sendable {
+  /// Files that are queued now, each with its upload.
+  public internal(set) var queued: [(file: PickedFile, upload: UploadID)] = []
+  /// Files whose bytes are available everywhere already, each with the upload that brought them.
+  public internal(set) var alreadyUploaded: [(file: PickedFile, upload: UploadID)] = []
+  /// Files whose bytes are queued already, each with the upload that will bring them.
+  public internal(set) var alreadyQueued: [(file: PickedFile, upload: UploadID)] = []
+  /// Files that could not be taken, each with the reason.
+  public internal(set) var unavailable: [(file: PickedFile, error: StagingError)] = []
+
+  /// Equal when the same files came to the same.
+  public static func == (left: AddSummary, right: AddSummary) -> Bool {
+    left.queued.elementsEqual(right.queued, by: ==)
+      && left.alreadyUploaded.elementsEqual(right.alreadyUploaded, by: ==)
+      && left.alreadyQueued.elementsEqual(right.alreadyQueued, by: ==)
+      && left.unavailable.elementsEqual(right.unavailable, by: ==)
+  }
+}
+
+/// Taking copies in and letting them go.
+extension UploadEngine {
+  /// Takes files in order: copies, hashes and queues each, unless its bytes are queued or
+  /// committed already. Cancelling the caller stops the rest; what is queued stays.
+  ///
+  /// - Parameters:
+  ///   - files: the picked files.
+  ///   - destination: where they go.
+  ///   - priority: how soon.
+  ///   - taken: called after each file with how many have been looked at.
+  /// - Returns: what became of each. A queued upload is on stable storage, its copy too.
+  /// - Throws: `LedgerError` when the ledger cannot take it; earlier files stay queued.
+  public func add(
+    _ files: [PickedFile], to destination: Destination, priority: Priority = .normal,
+    taken: @Sendable (Int) -> Void = { _ in }
+  ) async throws(LedgerError) -> AddSummary {
+    var summary = AddSummary()
+    for (index, file) in files.enumerated() {
+      if Task.isCancelled { break }
+      try await add(file, to: destination, priority: priority, &summary)
+      taken(index + 1)
+    }
+    raiseSignal()
+    return summary
+  }
+
+  private func add(
+    _ file: PickedFile, to destination: Destination, priority: Priority,
+    _ summary: inout AddSummary
+  ) async throws(LedgerError) {
+    let halves = UUIDv7.halves(time: clock(), random: random.next())
+    let id = UploadID(high: halves.high, low: halves.low)
+    let copy: Staging.Copy
+    do throws(StagingError) {
+      copy = try await staging.stage(file.path, for: id)
+      try staging.syncFolder()
+    } catch {
+      return summary.unavailable.append((file, error))
+    }
+    let exported = Exported(
+      file: copy.file, name: file.name, byteCount: copy.byteCount, source: file.source,
+      captured: file.captured)
+    if let holder = try await holder(of: copy.hash) {
+      try await append(.deduplicated(Deduplicated(original: .upload(holder.id))), copy, exported, id)
+      if case .committed = holder.ending {
+        summary.alreadyUploaded.append((file, holder.id))
+      } else {
+        summary.alreadyQueued.append((file, holder.id))
+      }
+      return
+    }
+    let intent = Intent(
+      destination: destination.text, operation: IdempotencyKey(id.description),
+      priority: priority)
+    try await append(.queued(Queued(intent: intent)), copy, exported, id)
+    summary.queued.append((file, id))
+    raiseSignal()
+  }
+
+  /// The live upload that holds some bytes. One that cannot go on because its own copy is gone
+  /// gives way to the file that was picked now.
+  private func holder(of hash: ContentHash) async throws(LedgerError) -> Upload? {
+    guard let id = try await ledger.reader.holder(of: hash) else { return nil }
+    let upload = try await ledger.upload(id)
+    guard let attention = upload.attention, attention.actions.contains(.addAgain) else {
+      return upload
+    }
+    try await ledger.record(id) { (try? $0.decide(.cancel(.policy))) ?? [] }
+    return nil
+  }
+
+  /// Appends the whole beginning of an upload at once: a kill before leaves only a copy that the
+  /// next launch removes, a kill after leaves everything.
+  private func append(
+    _ last: UploadEvent, _ copy: Staging.Copy, _ exported: Exported, _ id: UploadID
+  ) async throws(LedgerError) {
+    do throws(LedgerError) {
+      try await ledger.append(
+        [
+          ProposedEvent(.exported(exported), cause: .command),
+          ProposedEvent(.hashed(Hashed(hash: copy.hash)), cause: .command),
+          ProposedEvent(last, cause: .command),
+        ], to: id, expecting: .none)
+    } catch {
+      if error.outcome == .notWritten { try? staging.release(copy.file) }
+      throw error
+    }
+  }
+
+  /// Hashes a copy that was recorded without, and queues it, so that a kill between the two is
+  /// made good.
+  func finishSaving(_ upload: Upload) async throws(LedgerError) {
+    guard let copy = upload.copy else { return }
+    if upload.hash == nil {
+      guard let hash = await staging.hash(of: copy.file) else {
+        return try await observe(.blocked(.sourceMissing, status: nil), of: upload.id)
+      }
+      try await ledger.record(upload.id) { (try? $0.decide(.hash(hash))) ?? [] }
+    }
+    guard let destination = options.destination, let hash = try await ledger.upload(upload.id).hash
+    else {
+      // Saved locally is where it stays until somebody says where it shall go.
+      activities[upload.id, default: Planner.Activity()].notBefore = .distantFuture
+      return
+    }
+    let holder = try await holder(of: hash)
+    let intent = Intent(
+      destination: destination.text, operation: IdempotencyKey(upload.id.description))
+    try await ledger.record(upload.id) { newest in
+      let command = holder.map { UploadCommand.deduplicate(.upload($0.id)) } ?? .queue(intent)
+      return (try? newest.decide(command)) ?? []
+    }
+  }
+
+  /// Deletes the copy of an upload that has ended, and the session of one that was given up.
+  func releaseCopy(_ upload: Upload) async throws(LedgerError) {
+    guard upload.ending != nil, let copy = upload.copy else { return }
+    if case .cancelled = upload.ending { await giveUp(upload) }
+    do throws(StagingError) {
+      try staging.release(copy.file)
+    } catch {
+      // The copy is in nobody's way; the next launch tries again.
+      activities[upload.id, default: Planner.Activity()].notBefore = .distantFuture
+      return
+    }
+    try await ledger.record(upload.id) { (try? $0.decide(.releaseCopy)) ?? [] }
+    activities[upload.id] = nil
+    trustedCopies[upload.id] = nil
+  }
+
+  /// Stops what is on its way for an upload that was given up and tells the server, once; a
+  /// session nobody deletes expires by itself.
+  private func giveUp(_ upload: Upload) async {
+    for transfer in live where transfer.upload == upload.id { await transport.cancel(transfer) }
+    guard let session = upload.session, let intent = upload.intent,
+      let destination = try? Destination(intent.destination, allowsPlainHTTP: true),
+      let token = await credentials.token()
+    else { return }
+    let request = PartsAdapter(destination: destination).delete(session.reference)
+    _ = await transport.call(request.authorized(by: token))
+  }
+
+  // MARK: At launch
+
+  /// Brings ledger, transport and staging folder together before anything is sent: parts that no
+  /// transport knows of are unsent again, copies without a row are deleted. The server's account
+  /// of each open session is asked by the planner, upload by upload.
+  func launch() async throws(LedgerError) {
+    conditions = try await ledger.state().conditions
+    if conditions.credentials == .rejected { try await note(credentials: .unknown) }
+    try await sweep()
+    let known = Set(await transport.liveTransfers())
+    live.formUnion(known)
+    transfers += known.count
+    var looked: Int64 = 0
+    var corrected: Int64 = 0
+    for id in try await ledger.reader.uploadsInFlight() {
+      looked += 1
+      let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: known) }
+      corrected += Int64(recorded.events.count)
+    }
+    let reconciled = Reconciled(uploads: looked, events: corrected)
+    try await ledger.append(.reconciled(reconciled), cause: .reconciliation)
+  }
+
+  /// Deletes copies that belong to no upload that still needs one.
+  private func sweep() async throws(LedgerError) {
+    for name in staging.files() {
+      guard let file = StagedFileID(name) else { continue }
+      guard let id = UploadID(name) else { continue }
+      let upload = try await ledger.reader.upload(id)
+      if let upload, upload.copy?.file == file, upload.copyReleased == nil { continue }
+      try? staging.release(file)
+    }
+  }
+}
+
+extension Timestamp {
+  fileprivate static let distantFuture = Timestamp(microseconds: .max)
+}

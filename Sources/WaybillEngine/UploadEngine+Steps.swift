@@ -1,0 +1,228 @@
+internal import WaybillLedger
+internal import WaybillModel
+
+/// Performing one step: the request, the verdict on its outcome, the events it amounts to.
+extension UploadEngine {
+  func perform(_ step: Step, of id: UploadID) async throws(LedgerError) {
+    let upload = try await ledger.upload(id)
+    switch step {
+    case .finishSaving: try await finishSaving(upload)
+    case .open:
+      guard let adapter = try await adapter(for: upload) else { return }
+      try await call(adapter.open(upload), .open(byteCount: upload.byteCount), for: upload)
+    case .askStatus: try await askStatus(upload)
+    case .commit:
+      guard let adapter = try await adapter(for: upload) else { return }
+      try await call(adapter.commit(upload), .commit, for: upload)
+    case .send(let part): try await send(part, of: upload)
+    case .releaseCopy: try await releaseCopy(upload)
+    }
+  }
+
+  // MARK: Small calls
+
+  private func askStatus(_ upload: Upload) async throws(LedgerError) {
+    guard let session = upload.session, let adapter = try await adapter(for: upload) else { return }
+    try await call(adapter.status(upload), .status(of: session.plan), for: upload)
+  }
+
+  /// Makes a call, with a new credential once if the first is refused, and records what its
+  /// outcome amounts to.
+  private func call(
+    _ request: HTTPRequest?, _ endpoint: ReplyClassifier.Endpoint, for upload: Upload
+  ) async throws(LedgerError) {
+    guard let request else { return }
+    for isSecondTry in [false, true] {
+      let round = credentialRound
+      guard let token = await credentials.token() else {
+        return try await note(credentials: .rejected)
+      }
+      let outcome = await transport.call(request.authorized(by: token))
+      let verdict = ReplyClassifier.classify(outcome, endpoint: endpoint, now: clock())
+      try await note(verdict)
+      if case .credentialsRejected = verdict {
+        let isRenewed = try await renewCredential(refusedIn: round)
+        if isRenewed, !isSecondTry { continue }
+      }
+      return try await settle(verdict, endpoint, for: upload)
+    }
+  }
+
+  /// Asks for a new credential after a refusal; many refusals of one credential ask once, and a
+  /// new one that is refused as well is the last for now.
+  ///
+  /// - Returns: whether there is another one to try.
+  func renewCredential(refusedIn round: Int) async throws(LedgerError) -> Bool {
+    guard round == credentialRound else { return true }
+    credentialRound += 1
+    refusals += 1
+    if refusals < 2, await credentials.token(refused: true) != nil { return true }
+    try await note(credentials: .rejected)
+    return false
+  }
+
+  private func settle(
+    _ verdict: Verdict, _ endpoint: ReplyClassifier.Endpoint, for upload: Upload
+  ) async throws(LedgerError) {
+    let id = upload.id
+    var activity = activities[id] ?? Planner.Activity()
+    let pace = PartsAdapter.Pace(
+      setbacks: activity.setbacks, now: clock(), random: random.next())
+    activity.notBefore = PartsAdapter.nextAttempt(after: verdict, pace: pace)
+    activity.setbacks = activity.notBefore == nil ? 0 : activity.setbacks + 1
+    activity.mustAsk = endpoint == .commit && verdict.leavesOutcomeOpen
+    activities[id] = activity
+    if case .wait(.protocolViolation, let status, _) = verdict,
+      activity.setbacks >= RetryPolicy.maximumAttempts
+    {
+      try await observe(.blocked(.protocolViolation, status: status), of: id)
+    }
+    if let status = PartsAdapter.serverStatus(of: verdict) {
+      try await ledger.record(id) { Reconciliation.compare($0, with: status) }
+      activities[id]?.asked = try await ledger.upload(id).revision
+    } else if let observation = PartsAdapter.observation(of: verdict) {
+      try await observe(observation, of: id)
+    }
+  }
+
+  func observe(_ observation: Observation, of id: UploadID) async throws(LedgerError) {
+    try await ledger.record(id) { $0.decide(observation) }
+  }
+
+  /// The adapter of the upload's destination; an upload whose stored destination cannot be used
+  /// is handed to a person.
+  private func adapter(for upload: Upload) async throws(LedgerError) -> PartsAdapter? {
+    guard let intent = upload.intent else { return nil }
+    if let destination = try? Destination(intent.destination, allowsPlainHTTP: true) {
+      return PartsAdapter(destination: destination)
+    }
+    try await observe(.blocked(.refused, status: nil), of: upload.id)
+    return nil
+  }
+
+  // MARK: Parts
+
+  private func send(_ part: PartNumber, of upload: Upload) async throws(LedgerError) {
+    var isOnItsWay = false
+    defer { if !isOnItsWay { transfers -= 1 } }
+    guard let copy = upload.copy, let session = upload.session,
+      let adapter = try await adapter(for: upload), try await trusts(copy, of: upload)
+    else { return }
+    let path = staging.path(of: copy.file)
+    let slice = FileSlice(
+      path: path, offset: session.plan.offset(of: part), count: session.plan.byteCount(of: part))
+    guard let digest = await staging.hash(of: slice) else {
+      return try await block(.sourceChanged, upload)
+    }
+    guard let request = adapter.part(part, of: upload, at: path, digest: digest) else { return }
+    guard let token = await credentials.token() else {
+      return try await note(credentials: .rejected)
+    }
+    // What was decided on may have moved while the part was read: decided again on the newest state.
+    let recorded = try await ledger.record(upload.id) { newest in
+      guard newest.session == session else { return [] }
+      return (try? newest.decide(.send(part))) ?? []
+    }
+    guard let sent = recorded.events.first, case .upload(.partSent(let fact)) = sent.body else {
+      return
+    }
+    let transfer = TransferDescription(
+      upload: upload.id, part: part, attempt: fact.attempt, launch: sent.launch)
+    isOnItsWay = true
+    live.insert(transfer)
+    await transport.start(transfer, request.authorized(by: token))
+  }
+
+  private func trusts(_ copy: Exported, of upload: Upload) async throws(LedgerError) -> Bool {
+    let trusted = max(upload.copyRecorded, trustedCopies[upload.id] ?? upload.copyRecorded)
+    switch await staging.condition(of: copy, hash: upload.hash, trusted: trusted) {
+    case .intact(let since):
+      if since > upload.copyRecorded { trustedCopies[upload.id] = since }
+      return true
+    case .missing: try await block(.sourceMissing, upload)
+    case .changed: try await block(.sourceChanged, upload)
+    }
+    return false
+  }
+
+  /// Hands an upload whose copy cannot be sent to a person, but asks the server first: it may hold
+  /// everything already.
+  private func block(_ reason: AttentionReason, _ upload: Upload) async throws(LedgerError) {
+    if activities[upload.id]?.asked != upload.revision {
+      try await askStatus(upload)
+      guard activities[upload.id]?.notBefore == nil else { return }
+    }
+    let newest = try await ledger.upload(upload.id)
+    if newest.received == nil, newest.ending == nil {
+      try await observe(.blocked(reason, status: nil), of: upload.id)
+    }
+  }
+
+  // MARK: Callbacks of the transport
+
+  /// Takes what the transport says. Progress and completions of many transfers arrive here one by
+  /// one; completions are recorded side by side so that they can share a transaction.
+  func receive(_ event: TransportEvent) async {
+    switch event {
+    case .progress(let transfer, let sent):
+      if live.contains(transfer) { await ledger.note(progress: [transfer: sent]) }
+    case .completed(let transfer, let outcome):
+      Task {
+        do throws(LedgerError) {
+          try await self.complete(transfer, outcome)
+        } catch {
+          self.fail(error)
+        }
+        self.release(transfer)
+      }
+    }
+  }
+
+  private func release(_ transfer: TransferDescription) {
+    if live.remove(transfer) != nil { transfers -= 1 }
+    raiseSignal()
+  }
+
+  private func complete(
+    _ transfer: TransferDescription, _ outcome: HTTPOutcome
+  ) async throws(LedgerError) {
+    let upload = try await ledger.upload(transfer.upload)
+    guard let plan = upload.session?.plan else {
+      // The session is gone, or the upload has ended: what is left to say is a note or nothing.
+      return try await observe(.partHeld(transfer, received: PartSet()), of: transfer.upload)
+    }
+    let verdict = ReplyClassifier.classify(
+      outcome, endpoint: .part(transfer.part, of: plan), now: clock())
+    try await note(verdict)
+    if case .credentialsRejected = verdict {
+      _ = try await renewCredential(refusedIn: credentialRound)
+    }
+    let setbacks =
+      upload.parts.indices.contains(transfer.part.index)
+      ? upload.parts[transfer.part.index].setbacks : 0
+    let pace = PartsAdapter.Pace(setbacks: setbacks, now: clock(), random: random.next())
+    for observation in PartsAdapter.observations(of: verdict, on: transfer, pace: pace) {
+      try await observe(observation, of: transfer.upload)
+    }
+  }
+}
+
+extension Verdict {
+  /// Whether the server may have done what was asked although it did not say so.
+  fileprivate var leavesOutcomeOpen: Bool {
+    switch self {
+    case .wait(.offline, _, _), .wait(.stopped, _, _): false
+    case .wait, .partsMissing, .inProgress: true
+    case .statement, .credentialsRejected, .blocked, .conflict: false
+    }
+  }
+}
+
+extension HTTPRequest {
+  /// The request with the credential, made for the moment it is sent.
+  func authorized(by token: Secret) -> HTTPRequest {
+    var request = self
+    token.reveal { request.headers.append(HTTPHeader("Authorization", "Bearer \($0)")) }
+    return request
+  }
+}
