@@ -164,7 +164,8 @@ private typealias Sample = ReplySamples
         == .inProgress(askedMilliseconds: 30_000))
     for endpoint in [Sample.open, Sample.part, Sample.status] {
       #expect(
-        Sample.classify(Sample.page(code), endpoint) == Sample.wait(.offline, code))
+        Sample.classify(Sample.page(code), endpoint)
+          == Sample.wait(code == 202 ? .offline : .serverUnavailable, code))
     }
   }
 
