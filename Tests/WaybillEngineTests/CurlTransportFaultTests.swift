@@ -79,6 +79,20 @@
       }
     }
 
+    @Test func `a refusal with a close behind it is delivered or counts as dropped`() async throws {
+      let file = try TestFile(size: 64 << 20)
+      try await withServer { peer in
+        guard peer.readHead() != nil else { return }
+        peer.reply("413 Content Too Large", headers: "Connection: close\r\n")
+      } body: { transport, server in
+        let request = HTTPRequest(method: .put, url: server.url, body: file.slice(0, 64 << 20))
+        for part in 0..<20 {
+          let outcome = await transport.send(request, part: part)
+          #expect(outcome.status == 413 || outcome == .noReply(.dropped))
+        }
+      }
+    }
+
     @Test func `an endless body is cut at the bound`() async throws {
       try await withServer { peer in
         guard peer.readRequest() != nil else { return }
@@ -159,6 +173,17 @@
       try await withServer { peer in
         peer.send("HTTP/1.1 400 Bad Request\r\n\r\n")
         peer.drain()
+      } body: { transport, server in
+        let request = HTTPRequest(method: .get, url: "https://127.0.0.1:\(server.port)/")
+        #expect(await transport.call(request) == .noReply(.untrusted))
+      }
+    }
+
+    @Test(arguments: [true, false])
+    func `a handshake that breaks off is not trusted`(_ isReset: Bool) async throws {
+      try await withServer { peer in
+        peer.readBody(64)
+        if isReset { peer.reset() }
       } body: { transport, server in
         let request = HTTPRequest(method: .get, url: "https://127.0.0.1:\(server.port)/")
         #expect(await transport.call(request) == .noReply(.untrusted))
