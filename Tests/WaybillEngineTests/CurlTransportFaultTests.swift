@@ -21,7 +21,7 @@
         #expect(await transport.send(request) == .noReply(.timedOut))
         #expect(await transport.call(request) == .noReply(.timedOut))
         #expect(ContinuousClock.now - began >= .milliseconds(700))
-        #expect(ContinuousClock.now - began < .seconds(4))
+        #expect(ContinuousClock.now - began < .seconds(15))
       }
     }
 
@@ -37,11 +37,13 @@
     }
 
     @Test func `a slow transfer that moves does not time out`() async throws {
-      try await withServer(.impatient) { peer in
+      var options = CurlTransport.Options.test
+      options.stallTimeout = .seconds(1)
+      try await withServer(options) { peer in
         guard peer.readRequest() != nil else { return }
-        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
-        for _ in 0..<10 {
-          usleep(60_000)
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n")
+        for _ in 0..<15 {
+          usleep(100_000)
           peer.send("x")
         }
         peer.drain()
