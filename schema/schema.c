@@ -21,6 +21,10 @@ static const char projections_sessions[] = {
 #embed "projections/sessions.sql" suffix(, 0)
 };
 
+static const char server_v001[] = {
+#embed "server/v001.sql" suffix(, 0)
+};
+
 static const waybill_schema_file files[] = {
     {"migrations/v001_ledger.sql", migrations_v001_ledger},
     {"projections/queue.sql", projections_queue},
@@ -28,6 +32,7 @@ static const waybill_schema_file files[] = {
     {"projections/content_index.sql", projections_content_index},
     {"projections/work.sql", projections_work},
     {"projections/sessions.sql", projections_sessions},
+    {"server/v001.sql", server_v001},
 };
 
 waybill_schema_file waybill_schema_file_at(size_t index) {

@@ -1,0 +1,96 @@
+internal import WaybillModel
+
+/// What a script does to one request.
+struct FaultPlan {
+  var drops = false
+  /// Given instead of doing the work.
+  var answer: Reply?
+  var forgetsSession = false
+  var losesParts: [Int] = []
+  var delayMilliseconds = 0
+  var dropsReply = false
+  var cutsReply = false
+  var changesHash = false
+
+  /// The reply as the script leaves it; nil when the connection is closed instead.
+  func damage(_ reply: Reply) -> Reply? {
+    if dropsReply { return nil }
+    let changed = changesHash ? reply.withAnotherHash() : reply
+    return cutsReply ? changed.cutInHalf() : changed
+  }
+
+  fileprivate mutating func add(_ action: FaultAction) {
+    let isAnswered = drops || answer != nil
+    switch action {
+    case .drop: drops = drops || answer == nil
+    case .dropReply: dropsReply = true
+    case .truncated: cutsReply = true
+    case .forget: forgetsSession = true
+    case .lose(let part): losesParts.append(part)
+    case .delay(let milliseconds): delayMilliseconds = max(delayMilliseconds, milliseconds)
+    case .wrongHash: changesHash = true
+    case .status, .html, .empty, .redirect:
+      if !isAnswered { answer = FaultPlan.answer(action) }
+    }
+  }
+
+  private static func answer(_ action: FaultAction) -> Reply? {
+    switch action {
+    case .status(let status, let retryAfter):
+      var headers = retryAfter.map { [HTTPHeader("Retry-After", $0)] } ?? []
+      if status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
+      if status == 204 || status == 304 {
+        return Reply(status: status, headers: headers, body: .none)
+      }
+      return Problem.reply(
+        status: status, slug: "rehearsed", title: "Rehearsed",
+        detail: "A fault script asked for this reply.", headers: headers)
+    case .html:
+      let page = "<!doctype html><title>Welcome</title><p>Please sign in to use this network.</p>"
+      return Reply(status: 200, body: .bytes([UInt8](page.utf8), type: "text/html"))
+    case .empty: return Reply(status: 200, body: .none)
+    case .redirect(let url):
+      return Reply(status: 307, headers: [HTTPHeader("Location", url)], body: .none)
+    default: return nil
+    }
+  }
+}
+
+/// Counts requests and tells what the script does to each. Safe from any thread.
+final class FaultCounter: Sendable {
+  private struct Counts {
+    var requests: [ServerEndpoint: Int] = [:]
+    var all = 0
+    var fired: [Int]
+  }
+
+  private let script: FaultScript
+  private let counts: Guarded<Counts>
+
+  init(_ script: FaultScript) {
+    self.script = script
+    counts = Guarded(Counts(fired: script.rules.map { _ in 0 }))
+  }
+
+  func plan(for endpoint: ServerEndpoint) -> FaultPlan {
+    guard !script.rules.isEmpty else { return FaultPlan() }
+    return counts.withLock { counts in
+      counts.all += 1
+      counts.requests[endpoint, default: 0] += 1
+      var plan = FaultPlan()
+      for (index, rule) in script.rules.enumerated() {
+        let count = rule.endpoint == nil ? counts.all : counts.requests[endpoint, default: 0]
+        let isNamed = rule.endpoint == nil || rule.endpoint == endpoint
+        guard isNamed, rule.requests.contains(count) else { continue }
+        plan.add(rule.action)
+        counts.fired[index] += 1
+      }
+      return plan
+    }
+  }
+
+  var fired: [FiredFault] {
+    let fired = counts.withLock { $0.fired }
+    return zip(script.rules, fired).map { FiredFault(rule: $0.description, count: $1) }
+  }
+}

@@ -1,0 +1,173 @@
+/// Reads the text form of fault scripts, one rule after the other.
+struct FaultReader {
+  private static let endpoints = ["open", "part", "status", "commit", "any"]
+  private let bytes: [UInt8]
+  private var at = 0
+
+  init(_ text: String) { bytes = [UInt8](text.utf8) }
+
+  mutating func script() throws(ServerError) -> [FaultRule] {
+    skipSpaces()
+    guard at < bytes.count else { return [] }
+    var rules = [try rule()]
+    while at < bytes.count {
+      guard bytes[at] == UInt8(ascii: ",") else { throw failure("a comma should stand here") }
+      at += 1
+      guard rules.count < FaultScript.maximumRules else {
+        throw failure("a script has at most \(FaultScript.maximumRules) rules")
+      }
+      rules.append(try rule())
+    }
+    return rules
+  }
+
+  private func failure(_ problem: String, at place: Int? = nil) -> ServerError {
+    ServerError(
+      .faultScript,
+      "fault script, byte \((place ?? at) + 1): \(problem); a rule is ENDPOINT[#N|#N-M|*]:ACTION")
+  }
+
+  private mutating func skipSpaces() {
+    while at < bytes.count, bytes[at] == 0x20 { at += 1 }
+  }
+
+  /// The text up to one of `ends`, which is not taken.
+  private mutating func text(upTo ends: String) -> String {
+    let start = at
+    while at < bytes.count, !ends.utf8.contains(bytes[at]) { at += 1 }
+    return String(decoding: bytes[start..<at], as: UTF8.self)
+  }
+
+  // MARK: Rule
+
+  private mutating func rule() throws(ServerError) -> FaultRule {
+    skipSpaces()
+    let start = at
+    let name = text(upTo: "#*:, ")
+    guard FaultReader.endpoints.contains(name) else {
+      throw failure("no endpoint is named so; use open, part, status, commit or any", at: start)
+    }
+    let requests = try requests()
+    guard at < bytes.count, bytes[at] == UInt8(ascii: ":") else {
+      throw failure("a colon should stand here")
+    }
+    at += 1
+    let action = try action()
+    let written = String(decoding: bytes[start..<at], as: UTF8.self)
+    skipSpaces()
+    return FaultRule(
+      endpoint: ServerEndpoint(rawValue: name), requests: requests, action: action,
+      description: written)
+  }
+
+  private mutating func requests() throws(ServerError) -> ClosedRange<Int> {
+    guard at < bytes.count else { return 1...1 }
+    if bytes[at] == UInt8(ascii: "#") {
+      at += 1
+    } else if bytes[at] != UInt8(ascii: "*") {
+      return 1...1
+    }
+    if at < bytes.count, bytes[at] == UInt8(ascii: "*") {
+      at += 1
+      return 1...Int.max
+    }
+    let first = try count()
+    guard at < bytes.count, bytes[at] == UInt8(ascii: "-") else { return first...first }
+    at += 1
+    let place = at
+    let last = try count()
+    guard last >= first else { throw failure("the last request is before the first", at: place) }
+    return first...last
+  }
+
+  private mutating func count() throws(ServerError) -> Int {
+    let start = at
+    guard let value = number(text(upTo: "-:, "), 1...1_000_000) else {
+      throw failure("a count of 1 to 1000000 should stand here", at: start)
+    }
+    return value
+  }
+
+  private func number(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let value = Int(text), range.contains(value)
+    else { return nil }
+    return value
+  }
+
+  // MARK: Action
+
+  private mutating func action() throws(ServerError) -> FaultAction {
+    let start = at
+    let name = text(upTo: "=/, ")
+    let place = at
+    switch name {
+    case "drop": return .drop
+    case "drop-reply": return .dropReply
+    case "html": return .html
+    case "empty": return .empty
+    case "truncated": return .truncated
+    case "forget": return .forget
+    case "wrong-hash": return .wrongHash
+    case "lose":
+      guard let part = number(value(), 0...9999) else {
+        throw failure("a part of 0 to 9999 should follow", at: place)
+      }
+      return .lose(part: part)
+    case "delay":
+      guard let milliseconds = number(value(), 0...600_000) else {
+        throw failure("0 to 600000 milliseconds should follow", at: place)
+      }
+      return .delay(milliseconds: milliseconds)
+    case "redirect": return .redirect(url: try longValue("=", what: "an address"))
+    default:
+      guard let status = number(name, 200...599) else {
+        throw failure("no action is named so", at: start)
+      }
+      return .status(status, retryAfter: try retryAfter())
+    }
+  }
+
+  /// What stands behind `=`, up to the end of the rule.
+  private mutating func value() -> String {
+    guard at < bytes.count, bytes[at] == UInt8(ascii: "=") else { return "" }
+    at += 1
+    return text(upTo: ", ")
+  }
+
+  private mutating func retryAfter() throws(ServerError) -> String? {
+    guard at < bytes.count, bytes[at] == UInt8(ascii: "/") else { return nil }
+    return try longValue("/retry-after=", what: "retry-after=SECONDS or a date")
+  }
+
+  /// A value that may hold commas and spaces, as dates and addresses do: it ends at a comma that
+  /// the beginning of a rule follows.
+  private mutating func longValue(_ prefix: String, what: String) throws(ServerError) -> String {
+    guard bytes[at...].starts(with: prefix.utf8) else { throw failure("\(what) should follow") }
+    at += prefix.utf8.count
+    let start = at
+    while at < bytes.count, !ruleFollows() {
+      guard (0x20...0x7e).contains(bytes[at]) else {
+        throw failure("only visible ASCII may stand here")
+      }
+      at += 1
+    }
+    var end = at
+    while end > start, bytes[end - 1] == 0x20 { end -= 1 }
+    guard (1...2048).contains(end - start) else {
+      throw failure("\(what) should follow", at: start)
+    }
+    return String(decoding: bytes[start..<end], as: UTF8.self)
+  }
+
+  private func ruleFollows() -> Bool {
+    guard bytes[at] == UInt8(ascii: ",") else { return false }
+    let rest = bytes[(at + 1)...].drop { $0 == 0x20 }
+    return FaultReader.endpoints.contains { name in
+      guard rest.starts(with: name.utf8), let next = rest.dropFirst(name.utf8.count).first else {
+        return false
+      }
+      return "#*:".utf8.contains(next)
+    }
+  }
+}

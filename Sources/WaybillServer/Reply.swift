@@ -1,0 +1,48 @@
+internal import WaybillModel
+
+/// One reply as a value; the shell gives it to the HTTP library.
+struct Reply: Sendable {
+  enum Body: Sendable {
+    case none
+    case json(JSONValue, type: String)
+    case bytes([UInt8], type: String)
+    case file(OpenFile, byteCount: Int64)
+  }
+
+  var status: Int
+  var headers: [HTTPHeader] = []
+  var body: Body
+
+  static func json(_ status: Int, _ members: [(String, JSONValue)]) -> Reply {
+    let members = members.map { JSONValue.Member($0.0, $0.1) }
+    return Reply(status: status, body: .json(.object(members), type: "application/json"))
+  }
+
+  static let noContent = Reply(status: 204, body: .none)
+}
+
+// MARK: Rehearsed damage
+
+extension Reply {
+  /// The same reply with every `sha256` of its document turned into another one.
+  func withAnotherHash() -> Reply {
+    guard case .json(.object(let members), let type) = body else { return self }
+    let changed = members.map { member in
+      guard member.key == "sha256", let text = member.value.text else { return member }
+      let last = text.last == "0" ? "1" : "0"
+      return JSONValue.Member("sha256", .text(text.dropLast() + last))
+    }
+    var reply = self
+    reply.body = .json(.object(changed), type: type)
+    return reply
+  }
+
+  /// The same reply with the first half of its document, framed as if that were all.
+  func cutInHalf() -> Reply {
+    guard case .json(let value, let type) = body else { return self }
+    let whole = [UInt8](value.serialized.utf8)
+    var reply = self
+    reply.body = .bytes([UInt8](whole.prefix(whole.count / 2)), type: type)
+    return reply
+  }
+}
