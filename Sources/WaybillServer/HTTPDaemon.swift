@@ -91,7 +91,7 @@ private func answerRequest(
     own.pointee = Unmanaged.passRetained(exchange).toOpaque()
     exchange.begin()
     // Without a body to come, the next call can give the answer and keep the connection.
-    guard let outcome = exchange.outcome, head.hasBody else { return .YES }
+    guard let outcome = exchange.outcome, head.allowsEarlyReply else { return .YES }
     switchboard.lingering.expect(waybill_connection_socket(connection))
     return send(outcome, on: connection, desk: switchboard.desk)
   }

@@ -2,70 +2,12 @@ internal import WaybillModel
 
 /// A refusal as RFC 9457 tells it. The detail says what to do next and never repeats a secret.
 struct Problem: Error {
-  /// The kinds of refusal; the raw value is the last word of the type's URL.
-  enum Slug: String, CaseIterable {
-    case invalidRequest = "invalid-request"
-    case digestMissing = "digest-missing"
-    case digestMismatch = "digest-mismatch"
-    case wrongLength = "wrong-length"
-    case keyMissing = "idempotency-key-missing"
-    case unauthorized
-    case readOnly = "read-only"
-    case notFound = "not-found"
-    case unknownRoute = "unknown-route"
-    case methodNotAllowed = "method-not-allowed"
-    case partDiffers = "part-differs"
-    case partInProgress = "part-in-progress"
-    case partsMissing = "parts-missing"
-    case alreadyCommitted = "already-committed"
-    case sessionExpired = "session-expired"
-    case tooLarge = "too-large"
-    case addressTooLong = "address-too-long"
-    case unsupportedMediaType = "unsupported-media-type"
-    case keyReused = "idempotency-key-reused"
-    case hashMismatch = "hash-mismatch"
-    case commitInProgress = "commit-in-progress"
-    case tooManySessions = "too-many-sessions"
-    case headersTooLarge = "headers-too-large"
-    case serverError = "server-error"
-    case stopping
-    case storageFull = "storage-full"
-
-    var status: Int {
-      switch self {
-      case .invalidRequest, .digestMissing, .digestMismatch, .wrongLength, .keyMissing: 400
-      case .unauthorized: 401
-      case .readOnly: 403
-      case .notFound, .unknownRoute: 404
-      case .methodNotAllowed: 405
-      case .partDiffers, .partInProgress, .partsMissing, .alreadyCommitted: 409
-      case .sessionExpired: 410
-      case .tooLarge: 413
-      case .addressTooLong: 414
-      case .unsupportedMediaType: 415
-      case .keyReused, .hashMismatch: 422
-      case .commitInProgress: 423
-      case .tooManySessions: 429
-      case .headersTooLarge: 431
-      case .serverError: 500
-      case .stopping: 503
-      case .storageFull: 507
-      }
-    }
-
-    /// The slug in words: the title never varies from case to case (RFC 9457 section 3.1.3).
-    var title: String {
-      let words = rawValue.split(separator: "-").joined(separator: " ")
-      return words.prefix(1).uppercased() + words.dropFirst()
-    }
-  }
-
-  let slug: Slug
+  let slug: ProblemSlug
   let detail: String
   var headers: [HTTPHeader] = []
   var extra: [JSONValue.Member] = []
 
-  init(_ slug: Slug, _ detail: String) {
+  init(_ slug: ProblemSlug, _ detail: String) {
     self.slug = slug
     self.detail = detail
     switch slug {
@@ -105,5 +47,63 @@ extension Problem {
     } else {
       self.init(.serverError, "The server could not use its disk. Send the request again later.")
     }
+  }
+}
+
+/// The kinds of refusal; the raw value is the last word of the type's URL.
+package enum ProblemSlug: String, CaseIterable {
+  case invalidRequest = "invalid-request"
+  case digestMissing = "digest-missing"
+  case digestMismatch = "digest-mismatch"
+  case wrongLength = "wrong-length"
+  case keyMissing = "idempotency-key-missing"
+  case unauthorized
+  case readOnly = "read-only"
+  case notFound = "not-found"
+  case unknownRoute = "unknown-route"
+  case methodNotAllowed = "method-not-allowed"
+  case partDiffers = "part-differs"
+  case partInProgress = "part-in-progress"
+  case partsMissing = "parts-missing"
+  case alreadyCommitted = "already-committed"
+  case sessionExpired = "session-expired"
+  case tooLarge = "too-large"
+  case addressTooLong = "address-too-long"
+  case unsupportedMediaType = "unsupported-media-type"
+  case keyReused = "idempotency-key-reused"
+  case hashMismatch = "hash-mismatch"
+  case commitInProgress = "commit-in-progress"
+  case tooManySessions = "too-many-sessions"
+  case headersTooLarge = "headers-too-large"
+  case serverError = "server-error"
+  case stopping
+  case storageFull = "storage-full"
+
+  package var status: Int {
+    switch self {
+    case .invalidRequest, .digestMissing, .digestMismatch, .wrongLength, .keyMissing: 400
+    case .unauthorized: 401
+    case .readOnly: 403
+    case .notFound, .unknownRoute: 404
+    case .methodNotAllowed: 405
+    case .partDiffers, .partInProgress, .partsMissing, .alreadyCommitted: 409
+    case .sessionExpired: 410
+    case .tooLarge: 413
+    case .addressTooLong: 414
+    case .unsupportedMediaType: 415
+    case .keyReused, .hashMismatch: 422
+    case .commitInProgress: 423
+    case .tooManySessions: 429
+    case .headersTooLarge: 431
+    case .serverError: 500
+    case .stopping: 503
+    case .storageFull: 507
+    }
+  }
+
+  /// The slug in words: the title never varies from case to case (RFC 9457 section 3.1.3).
+  var title: String {
+    let words = rawValue.split(separator: "-").joined(separator: " ")
+    return words.prefix(1).uppercased() + words.dropFirst()
   }
 }

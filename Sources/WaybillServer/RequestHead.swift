@@ -24,6 +24,9 @@ struct RequestHead {
 
   var hasBody: Bool { isChunked || (contentLength ?? 0) != 0 }
 
+  /// Whether a refusal can be sent before the body: the library does so for these methods only.
+  var allowsEarlyReply: Bool { hasBody && (method == "PUT" || method == "POST") }
+
   func checkBounds() throws(Problem) {
     guard path.utf8.count <= RequestHead.maximumPathBytes else {
       throw Problem(.addressTooLong, "The path is longer than 2048 bytes.")

@@ -104,15 +104,20 @@ extension Store {
     let overdue = try statement(
       """
       SELECT session, upload_id FROM sessions
-      WHERE expires_at <= ?1 AND state = 'open' ORDER BY expires_at
+      WHERE state = 'open' AND expires_at <= ?1 ORDER BY expires_at
       """)
     overdue.bind(1, now.microseconds)
     return try rows(of: overdue, limit: limit) { ($0.int(0), $0.text(1)) }
   }
 
-  /// Forgets sessions that ended before a moment, with their keys.
-  func deleteSessions(expiredBefore moment: Timestamp) throws(SQLiteError) {
-    let delete = try statement("DELETE FROM sessions WHERE expires_at < ?1 AND state <> 'open'")
+  /// Forgets up to eight sessions that ended before a moment, with their keys.
+  func deleteSomeSessions(endedBefore moment: Timestamp) throws(SQLiteError) {
+    let delete = try statement(
+      """
+      DELETE FROM sessions WHERE session IN (
+        SELECT session FROM sessions WHERE state <> 'open' AND expires_at < ?1
+        ORDER BY expires_at LIMIT 8)
+      """)
     delete.bind(1, moment.microseconds)
     try delete.run()
   }

@@ -42,6 +42,8 @@ extension UploadService {
     _ store: Store, key: String?, promise: UploadPromise, account: Account
   ) throws(SQLiteError) -> Opened {
     let now = UploadService.now()
+    let horizon = now.adding(milliseconds: -UploadService.memoryMilliseconds)
+    try store.deleteSomeSessions(endedBefore: horizon)
     var known = try key.flatMap { (key) throws(SQLiteError) in
       try store.session(key: key, account: account)
     }

@@ -16,7 +16,7 @@ final class UploadService: Sendable {
   /// The most sessions one account may have open.
   static let maximumOpenSessions: Int64 = 10_000
   /// Ended sessions and their keys are remembered for 30 days.
-  private static let memoryMilliseconds: Int64 = 30 * 86_400_000
+  static let memoryMilliseconds: Int64 = 30 * 86_400_000
 
   let files: ObjectFiles
   let claims = Claims()
@@ -132,7 +132,7 @@ final class UploadService: Sendable {
     files.sweep(keeping: names)
   }
 
-  /// Ends sessions whose time is over, and forgets those that ended long ago.
+  /// Ends sessions whose time is over and removes their bytes.
   @discardableResult
   func expireOverdueSessions(limit: Int) throws(Problem) -> Int {
     let now = UploadService.now()
@@ -142,8 +142,6 @@ final class UploadService: Sendable {
     guard !overdue.isEmpty else { return 0 }
     try write { (store) throws(SQLiteError) in
       for session in overdue { try store.markExpired(session: session.row) }
-      let horizon = now.adding(milliseconds: -UploadService.memoryMilliseconds)
-      try store.deleteSessions(expiredBefore: horizon)
     }
     for session in overdue { files.remove(session.uploadID) }
     return overdue.count

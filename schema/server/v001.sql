@@ -34,7 +34,8 @@ CREATE TABLE sessions (
 CREATE UNIQUE INDEX sessions_by_key ON sessions (account, idempotency_key)
   WHERE idempotency_key IS NOT NULL;
 CREATE INDEX open_sessions ON sessions (account) WHERE state = 'open';
-CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+CREATE INDEX open_sessions_by_expiry ON sessions (expires_at) WHERE state = 'open';
+CREATE INDEX ended_sessions_by_expiry ON sessions (expires_at) WHERE state <> 'open';
 
 CREATE TABLE parts (
   session  INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
