@@ -122,15 +122,18 @@ final class RawConnection {
 
   func send(_ text: String) { send([UInt8](text.utf8)) }
 
-  func send(_ bytes: [UInt8]) {
+  /// Sends until all is gone or the other side resets the connection; the count sent.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Int {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
         Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
-      if count <= 0 { return }
+      if count <= 0 { break }
       rest = rest.dropFirst(count)
     }
+    return bytes.count - rest.count
   }
 
   /// Everything until the other side closes or says nothing for 20 seconds.
