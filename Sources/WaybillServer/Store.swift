@@ -53,15 +53,9 @@ final class Store {
     of statement: Statement, limit: Int, _ read: (borrowing Row) -> T
   ) throws(SQLiteError) -> [T] {
     var values: [T] = []
-    do {
-      try statement.forEachRow { row in
-        values.append(read(row))
-        return values.count < limit
-      }
-    } catch let error as SQLiteError {
-      throw error
-    } catch {
-      throw SQLiteError(code: .error, message: "\(error)")
+    try statement.forEachRow { row in
+      values.append(read(row))
+      return values.count < limit
     }
     return values
   }
