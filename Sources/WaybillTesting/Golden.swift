@@ -56,11 +56,13 @@ public enum Golden {
     return String(validating: bytes, as: UTF8.self)
   }
 
+  /// Replaces the file whole: another test of the same run may be reading it.
   private static func write(_ text: String, to path: String) -> Bool {
-    guard let file = fopen(root + path, "wb") else { return false }
+    let fresh = root + path + ".new"
+    guard let file = fopen(fresh, "wb") else { return false }
     let bytes = [UInt8](text.utf8)
     let written = fwrite(bytes, 1, bytes.count, file)
-    return fclose(file) == 0 && written == bytes.count
+    return fclose(file) == 0 && written == bytes.count && rename(fresh, root + path) == 0
   }
 
   /// The repository's root with a slash behind it: three folders above this file.

@@ -65,6 +65,18 @@ struct ObserveTests {
       .when(Samples.held(2, attempt: 2, server: [0, 1, 2])).then(Samples.confirmed(2), received)
   }
 
+  @Test func `a repeated success of an attempt the log has lost does not complete the upload`() {
+    var history = given(Samples.opened(holding: [0, 1]))
+    let claim = Samples.held(2, server: [0, 1, 2])
+    history = history.when(claim).then(Samples.confirmed(2), received)
+    history = history.when(serverSays: .open(received: PartSet([0, 1])))
+      .then(.partRevoked(PartRevoked(part: PartNumber(2), byteCount: 0, regression: 1)))
+    let length = history.log.count
+    history.record(history.upload.decide(claim))
+    #expect(history.log.count == length)
+    #expect(history.upload.received == nil)
+  }
+
   @Test(arguments: [-1, 3, 9_999, Int.max])
   func `a claim about a part that is not in the plan says nothing`(part: Int) {
     let history = Story.inFlight.history
@@ -98,6 +110,11 @@ struct ObserveTests {
     let length = history.log.count
     history.record(history.upload.decide(Samples.held(2, server: [2])))
     #expect(history.log.count == length)
+  }
+
+  @Test(arguments: [-1, 10_000, Int.min, .max])
+  func `a late confirmation of a part no upload can have is not even noted`(part: Int) {
+    Story.cancelled.history.when(Samples.held(part, server: [])).thenNothing()
   }
 
   // MARK: Failures
