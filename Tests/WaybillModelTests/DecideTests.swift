@@ -60,7 +60,7 @@ struct DecideTests {
   }
 
   @Test func `nothing is sent while a person holds the upload back`() {
-    Story.paused.history.when(.send(PartNumber(0))).thenRejected(.tooEarly)
+    Story.paused.history.when(.send(PartNumber(0))).thenRejected(.paused)
   }
 
   @Test func `nothing is sent while a person has to decide`() {

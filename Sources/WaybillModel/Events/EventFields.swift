@@ -54,7 +54,7 @@ extension EventFields {
 
   func requiredAttempt() throws(FieldProblem) -> Int {
     guard let attempt else { throw .missing("attempt") }
-    guard (0...Int64(Int32.max)).contains(attempt) else { throw .invalid("attempt") }
+    guard (1...Int64(Int32.max)).contains(attempt) else { throw .invalid("attempt") }
     return Int(attempt)
   }
 
@@ -98,6 +98,12 @@ extension JSONValue {
     guard let value = self[key] else { throw .missing("payload.\(key)") }
     guard let integer = value.integer else { throw .invalid("payload.\(key)") }
     return integer
+  }
+
+  /// The whole number of that name; nil where the member is not there. Any other value is refused:
+  /// a base version that is silently dropped would overwrite what it should protect.
+  func optionalInteger(_ key: String) throws(FieldProblem) -> Int64? {
+    self[key] == nil ? nil : try requiredInteger(key)
   }
 
   func requiredText(_ key: String) throws(FieldProblem) -> String {

@@ -113,7 +113,7 @@ public struct Queued: EventPayload {
     intent = Intent(
       destination: try payload.requiredText("destination"),
       operation: IdempotencyKey(try fields.requiredReference()), priority: level,
-      baseVersion: payload["base_version"]?.integer)
+      baseVersion: try payload.optionalInteger("base_version"))
   }
 
   func write(to fields: inout EventFields) {
@@ -220,7 +220,7 @@ public struct PartFailed: EventPayload {
     attempt = try fields.requiredAttempt()
     failure = try fields.requiredCode(FailureKind.self)
     notBefore = fields.until.map { Timestamp(microseconds: $0) }
-    status = try fields.payloadObject()["status"]?.integer.map { Int(clamping: $0) }
+    status = try fields.payloadObject().optionalInteger("status").map { Int(clamping: $0) }
   }
 
   func write(to fields: inout EventFields) {
@@ -280,14 +280,17 @@ public struct AttentionNeeded: EventPayload {
     reason = try fields.requiredCode(AttentionReason.self)
     let payload = try fields.payloadObject()
     var actions: [NextAction] = []
-    for word in payload["actions"]?.array ?? [] {
+    guard let words = (payload["actions"] ?? .array([])).array else {
+      throw .invalid("payload.actions")
+    }
+    for word in words {
       guard let action = word.text.flatMap(NextAction.init) else {
         throw .invalid("payload.actions")
       }
       actions.append(action)
     }
     self.actions = actions
-    status = payload["status"]?.integer.map { Int(clamping: $0) }
+    status = try payload.optionalInteger("status").map { Int(clamping: $0) }
   }
 
   func write(to fields: inout EventFields) {

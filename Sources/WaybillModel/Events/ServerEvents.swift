@@ -8,7 +8,7 @@ public struct SessionOpened: EventPayload {
 
   init(_ fields: EventFields) throws(FieldProblem) {
     let payload = try fields.payloadObject()
-    guard let held = PartSet(text: payload["received"]?.text ?? "") else {
+    guard let text = (payload["received"] ?? .text("")).text, let held = PartSet(text: text) else {
       throw .invalid("payload.received")
     }
     let partCount = try payload.requiredInteger("part_count")
@@ -105,7 +105,7 @@ public struct Committed: EventPayload {
     let payload = try fields.payloadObject()
     remote = RemoteID(try fields.requiredReference())
     hash = try fields.requiredHash()
-    version = payload["version"]?.integer
+    version = try payload.optionalInteger("version")
     status = Int(clamping: try payload.requiredInteger("status"))
   }
 

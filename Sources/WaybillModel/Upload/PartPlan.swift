@@ -39,10 +39,11 @@ public struct PartSet: Equatable, Sendable {
   /// Makes an empty set.
   public init() { runs = [] }
 
-  /// Makes the set of the numbers in any order; repeated ones count once.
+  /// Makes the set of the numbers in any order; repeated ones count once, and those that no part of
+  /// any upload can have are left out.
   public init(_ numbers: [Int]) {
     runs = []
-    for number in numbers.sorted() {
+    for number in numbers.sorted() where (0..<PartPlan.maximumPartCount).contains(number) {
       if let last = runs.last, number <= last.upperBound + 1 {
         runs[runs.count - 1] = last.lowerBound...max(last.upperBound, number)
       } else {
@@ -88,4 +89,7 @@ public struct PartSet: Equatable, Sendable {
 
   /// Whether every part of an upload with `count` parts is in the set.
   public func coversAll(_ count: Int) -> Bool { self == PartSet(all: count) }
+
+  /// Whether nothing but parts of an upload with `count` parts is in the set.
+  public func isWithin(_ count: Int) -> Bool { runs.allSatisfy { $0.upperBound < count } }
 }

@@ -45,8 +45,9 @@ public enum Reconciliation {
     let event = ProposedEvent(
       .sessionExpired(SessionExpired(session: session.reference)), cause: .reconciliation,
       compensates: session.opened)
-    let barren = upload.confirmedBytes > 0 ? 0 : upload.barrenSessions + 1
-    guard barren >= maximumBarrenSessions else { return [event] }
+    guard upload.isSessionBarren, upload.barrenSessions + 1 >= maximumBarrenSessions else {
+      return [event]
+    }
     return [event] + upload.blocked(.serverInconsistent, nil, cause: .reconciliation)
   }
 
@@ -58,7 +59,7 @@ public enum Reconciliation {
     for index in 0..<session.plan.partCount {
       let part = PartNumber(index)
       switch (held.contains(part), upload.parts[index].confirmedAt) {
-      case (true, nil):
+      case (true, _) where !upload.isConfirmed(part):
         let confirmed = PartConfirmed(part: part, byteCount: session.plan.byteCount(of: part))
         events.append(ProposedEvent(.partConfirmed(confirmed), cause: .reconciliation))
       case (false, let position?):

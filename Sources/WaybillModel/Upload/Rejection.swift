@@ -12,6 +12,8 @@ public enum Rejection: Error, Hashable, Sendable {
   case alreadyInFlight
   /// The upload waits for a person.
   case needsAttention
+  /// A person holds the upload back.
+  case paused
   /// Local bytes are kept until the upload has ended.
   case copyStillNeeded
 
@@ -24,6 +26,7 @@ public enum Rejection: Error, Hashable, Sendable {
     case .alreadyDone: "that is done already"
     case .alreadyInFlight: "the part is on its way already"
     case .needsAttention: "the upload waits for a person; retry or cancel it"
+    case .paused: "the upload is held back; resume it first"
     case .copyStillNeeded: "the local copy is kept until the upload has ended"
     }
   }

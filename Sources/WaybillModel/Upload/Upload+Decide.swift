@@ -76,6 +76,7 @@ extension Upload {
   private func decideSend(_ part: PartNumber) throws(Rejection) -> [ProposedEvent] {
     try requireOpen()
     guard attention == nil else { throw .needsAttention }
+    guard paused == nil else { throw .paused }
     guard let plan = session?.plan, parts.indices.contains(part.index) else { throw .tooEarly }
     guard parts[part.index].flight == nil else { throw .alreadyInFlight }
     guard !isConfirmed(part) else { throw .alreadyDone }

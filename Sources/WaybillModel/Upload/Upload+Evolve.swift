@@ -66,7 +66,7 @@ extension Upload {
 
   private mutating func closeSession() {
     guard session != nil else { return }
-    barrenSessions = confirmedBytes > 0 ? 0 : barrenSessions + 1
+    barrenSessions = isSessionBarren ? barrenSessions + 1 : 0
     attemptFloor = parts.reduce(attemptFloor) { max($0, $1.attempt) }
     session = nil
     parts = []
@@ -77,6 +77,11 @@ extension Upload {
   private mutating func update(_ part: PartNumber, _ change: (inout PartProgress) -> Void) {
     guard parts.indices.contains(part.index) else { return }
     change(&parts[part.index])
+  }
+
+  /// A count of bytes of a part, held within its length: no record can make an upload larger.
+  private func held(_ byteCount: Int64, of part: PartNumber) -> Int64 {
+    min(max(byteCount, 0), session?.plan.byteCount(of: part) ?? 0)
   }
 
   private mutating func send(_ sent: PartSent, _ recorded: RecordedEvent) {
@@ -99,8 +104,9 @@ extension Upload {
   }
 
   private mutating func confirm(_ confirmed: PartConfirmed, _ recorded: RecordedEvent) {
+    let byteCount = held(confirmed.byteCount, of: confirmed.part)
     update(confirmed.part) { part in
-      part.confirmed = confirmed.byteCount
+      part.confirmed = byteCount
       part.confirmedAt = recorded.position
       part.flight = nil
       part.failure = nil
@@ -113,9 +119,11 @@ extension Upload {
     regressions = max(regressions, revoked.regression)
     received = nil
     verified = nil
+    let byteCount = held(revoked.byteCount, of: revoked.part)
     update(revoked.part) { part in
-      part.confirmed = revoked.byteCount
+      part.confirmed = byteCount
       part.confirmedAt = nil
+      part.isDoubted = true
     }
   }
 

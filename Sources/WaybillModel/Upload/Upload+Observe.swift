@@ -34,10 +34,12 @@ extension Upload {
   private func opened(_ offer: SessionOffer) -> [ProposedEvent] {
     if session?.reference == offer.session { return [] }
     guard ending == nil, session == nil, intent != nil else {
-      return revision == .none ? [] : [ProposedEvent(.noted(Noted(claim: .lateSession)), cause: .server)]
+      guard revision != .none else { return [] }
+      let key = ObservationKey("session/\(offer.session.text)")
+      return [ProposedEvent(.noted(Noted(claim: .lateSession)), cause: .server, observation: key)]
     }
     guard let plan = PartPlan(byteCount: byteCount, partSize: offer.partSize),
-      plan.partCount == offer.partCount
+      plan.partCount == offer.partCount, offer.received.isWithin(plan.partCount)
     else { return blocked(.protocolViolation, nil, cause: .server) }
     var events = [ProposedEvent(.sessionOpened(SessionOpened(offer: offer)), cause: .server)]
     if offer.received.coversAll(plan.partCount) {
@@ -61,6 +63,8 @@ extension Upload {
   private func partHeld(
     _ transfer: TransferDescription, _ received: PartSet
   ) -> [ProposedEvent] {
+    guard transfer.upload == id, (0..<PartPlan.maximumPartCount).contains(transfer.part.index)
+    else { return [] }
     guard ending == nil else {
       guard case .cancelled = ending else { return [] }
       let note = Noted(claim: .latePart, part: transfer.part)
@@ -72,6 +76,10 @@ extension Upload {
     guard let plan = session?.plan, parts.indices.contains(transfer.part.index),
       transfer.attempt > attemptFloor
     else { return [] }
+    let part = parts[transfer.part.index]
+    if part.isDoubted, part.flight.map({ description(of: $0, part: transfer.part) }) != transfer {
+      return []
+    }
     var events: [ProposedEvent] = []
     if !isConfirmed(transfer.part) {
       let confirmed = PartConfirmed(
@@ -80,10 +88,15 @@ extension Upload {
         ProposedEvent(
           .partConfirmed(confirmed), cause: .transport, observation: key("held", transfer)))
     }
-    if self.received == nil, received.coversAll(plan.partCount), !events.isEmpty || allPartsConfirmed,
+    if self.received == nil, received.coversAll(plan.partCount),
+      !events.isEmpty || allPartsConfirmed,
       parts.indices.allSatisfy({ $0 == transfer.part.index || isConfirmed(PartNumber($0)) })
     {
-      events.append(ProposedEvent(.received(Received(byteCount: byteCount)), cause: .server))
+      // Keyed like the confirmation: a repeated callback must not bring one without the other.
+      events.append(
+        ProposedEvent(
+          .received(Received(byteCount: byteCount)), cause: .server,
+          observation: key("whole", transfer)))
     }
     return events
   }

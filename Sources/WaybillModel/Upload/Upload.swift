@@ -99,6 +99,9 @@ public struct Upload: Equatable, Sendable {
     public internal(set) var flight: Flight?
     /// The number of the newest attempt.
     public internal(set) var attempt: Int
+    /// Whether the server went back on the part in this session: then only the attempt in flight is
+    /// believed, since what any other claims may be older than the revocation.
+    public internal(set) var isDoubted = false
     /// Failures that used up one of the bounded attempts.
     public internal(set) var failures = 0
     /// Failures in a row, charged or not; they set the pace of the next attempt.
@@ -137,19 +140,30 @@ extension Upload {
     session != nil && parts.indices.allSatisfy { isConfirmed(PartNumber($0)) }
   }
 
-  /// Bytes the server acknowledged: all of them once it holds every byte.
+  /// Bytes the server acknowledged: all of them once it holds every byte, never more than there are.
   public var confirmedBytes: Int64 {
     if received != nil { return byteCount }
     if case .committed = ending { return byteCount }
-    return parts.reduce(0) { $0 + $1.confirmed }
+    return min(parts.reduce(0) { $0 + $1.confirmed }, byteCount)
   }
 
-  /// Bytes of the parts that are on their way.
+  /// Bytes of the parts on their way that the server has not acknowledged; together with
+  /// `confirmedBytes` never more than there are.
   public var bytesInFlight: Int64 {
     guard let plan = session?.plan, ending == nil else { return 0 }
-    return parts.indices.reduce(0) { sum, index in
-      parts[index].flight == nil ? sum : sum + plan.byteCount(of: PartNumber(index))
+    let sum: Int64 = parts.indices.reduce(0) { sum, index in
+      let part = parts[index]
+      return part.flight == nil
+        ? sum : sum + plan.byteCount(of: PartNumber(index)) - part.confirmed
     }
+    return min(sum, byteCount - confirmedBytes)
+  }
+
+  /// Whether the server acknowledged nothing in this session beyond what it held at the opening. An
+  /// empty file has nothing to acknowledge.
+  var isSessionBarren: Bool {
+    guard let session else { return false }
+    return !parts.contains { $0.confirmedAt.map { $0 > session.opened } ?? false }
   }
 
   /// The parts on their way, as the transport describes them.

@@ -14,14 +14,15 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
   /// Whole seconds since the Unix epoch, rounded down.
   public var seconds: Int64 {
-    microseconds >= 0 ? microseconds / 1_000_000 : -((999_999 - microseconds) / 1_000_000)
+    microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
   }
 
   /// The moment `milliseconds` later, held within what can be stored.
   public func adding(milliseconds: Int64) -> Timestamp {
-    let (step, tooLong) = milliseconds.multipliedReportingOverflow(by: 1000)
-    let (sum, tooLate) = microseconds.addingReportingOverflow(tooLong ? Int64.max : step)
-    return Timestamp(microseconds: tooLong || tooLate ? Int64.max : sum)
+    let (step, isTooLong) = milliseconds.multipliedReportingOverflow(by: 1000)
+    let (sum, isTooFar) = microseconds.addingReportingOverflow(step)
+    guard isTooLong || isTooFar else { return Timestamp(microseconds: sum) }
+    return Timestamp(microseconds: milliseconds < 0 ? Int64.min : Int64.max)
   }
 
   /// Milliseconds from an earlier moment to this one; negative if that one is later.
@@ -32,9 +33,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
   /// RFC 3339 in UTC with six decimals, such as `2026-11-30T01:29:38.000000Z`.
   public var description: String {
-    let whole = seconds
-    let parts = CalendarTime(secondsSinceEpoch: whole)
-    let micros = microseconds - whole * 1_000_000
+    let parts = CalendarTime(secondsSinceEpoch: seconds)
+    let rest = microseconds % 1_000_000
+    let micros = rest < 0 ? rest + 1_000_000 : rest
     return "\(parts.dateText)T\(parts.timeText).\(padded(micros, to: 6))Z"
   }
 
