@@ -72,7 +72,12 @@ let package = Package(
       dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine", "WaybillServer"]),
     .executableTarget(
       name: "waybill",
-      dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine", "WaybillServer", "CLZ4"],
+      dependencies: [
+        "WaybillModel", "WaybillSQLite", "WaybillLedger", "WaybillEngine", "WaybillServer",
+        "CLZ4", "CMicroHTTPD",
+        .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+      ],
       path: "tools/waybill"),
 
     .testTarget(name: "WaybillModelTests", dependencies: ["WaybillModel", "WaybillTesting"]),
@@ -83,7 +88,8 @@ let package = Package(
       name: "WaybillEngineTests",
       dependencies: ["WaybillEngine", "WaybillServer", "WaybillTesting"]),
     .testTarget(name: "WaybillServerTests", dependencies: ["WaybillServer", "WaybillTesting"]),
-    .testTarget(name: "CommandLineTests", dependencies: ["waybill", "WaybillTesting"]),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["waybill", "WaybillModel", "WaybillTesting"]),
     .testTarget(name: "HouseTests", dependencies: ["WaybillModel"]),
   ],
   cLanguageStandard: .c2x
