@@ -9,7 +9,7 @@ struct Help {
     let nameWidth = commands.reduce(10) { max($0, $1.name.utf8.count) } + 2
     var lines = [
       "waybill: uploads that survive anything, and a record that explains them", "",
-      heading("Usage"), "  waybill [GLOBAL OPTION…] COMMAND [OPTION…] [OPERAND…]",
+      heading("Usage"), "  waybill [GLOBAL OPTION...] COMMAND [OPTION...] [OPERAND...]",
     ]
     for group in Command.Group.allCases {
       let members = commands.filter { $0.group == group }

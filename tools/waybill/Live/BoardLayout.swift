@@ -12,8 +12,7 @@ enum BoardLayout {
     _ rows: [BoardRow], _ totals: BoardTotals, size: Terminal.Size, palette: Palette,
     glyphs: Glyphs
   ) -> [String] {
-    let overall = palette.paint(
-      TextWidth.fit(totals.line(glyphs), size.width, ellipsis: glyphs.ellipsis), .heading)
+    let overall = palette.paint(totals.line(glyphs, width: size.width), .heading)
     // The cursor rests on a line below, so that a shell prompt never overwrites the board.
     let room = size.height - 2
     guard room > 0 else { return [overall] }
@@ -43,6 +42,8 @@ enum BoardLayout {
     var name = 0
     var bar = 0
     var state = 0
+    /// What the state word may take where a short name or bar left cells over.
+    var stateRoom = 0
   }
 
   /// Shares `width` out: glyph and percentage always; the state word from 36 cells on; then name
@@ -63,6 +64,7 @@ enum BoardLayout {
     } else {
       widths.name = max(0, left)
     }
+    widths.stateRoom = widths.state + max(0, left - widths.name - 1 - widths.bar)
     return widths
   }
 
@@ -86,7 +88,7 @@ enum BoardLayout {
       if widths.state > 0 {
         parts.append(
           palette.paint(
-            TextWidth.fit(row.state.word, widths.state, ellipsis: glyphs.ellipsis), style))
+            TextWidth.fit(row.state.word, widths.stateRoom, ellipsis: glyphs.ellipsis), style))
       }
       // Narrower than its fixed parts, a row keeps only what tells it from others.
       return width < 2 + percentWidth + 3

@@ -67,6 +67,14 @@ enum ItemState: Sendable, Equatable {
     }
   }
 
+  /// Whether nothing of it is on its way yet.
+  var isBeforeSending: Bool {
+    switch self {
+    case .savedLocally, .queued, .waiting: true
+    case .sending, .verifying, .committed, .needsAttention, .deduplicated, .cancelled: false
+    }
+  }
+
   /// Which rows stay when not all fit: lower ones do.
   var rank: Int {
     switch self {
@@ -90,17 +98,21 @@ struct BoardTotals: Sendable, Equatable {
   var bytesPerSecond: Int64?
   var attentionCount = 0
 
-  /// `23 of 50 · 61 % · 12.4 MB/s · 2 need attention`.
-  func line(_ glyphs: Glyphs) -> String {
-    var parts = [
-      "\(doneCount) of \(count)",
-      HumanText.percentage(bytesDone, of: bytesTotal, glyphs: glyphs),
-    ]
-    if let bytesPerSecond { parts.append(HumanText.rate(bytesPerSecond)) }
-    if attentionCount > 0 {
-      parts.append("\(attentionCount) \(attentionCount == 1 ? "needs" : "need") attention")
-    }
-    return parts.joined(separator: glyphs.separator)
+  /// `23 of 50 · 61 % · 12.4 MB/s · 2 need attention` in at most `width` cells: what matters
+  /// least is left off first.
+  func line(_ glyphs: Glyphs, width: Int = .max) -> String {
+    let counts = "\(doneCount) of \(count)"
+    let share = HumanText.percentage(bytesDone, of: bytesTotal, glyphs: glyphs)
+    let rate = bytesPerSecond.map(HumanText.rate)
+    let attention =
+      attentionCount > 0
+      ? "\(attentionCount) \(attentionCount == 1 ? "needs" : "need") attention" : nil
+    let choices = [
+      [counts, share, rate, attention], [counts, share, attention], [counts, share, rate],
+      [counts, share], [share],
+    ].map { $0.compactMap(\.self).joined(separator: glyphs.separator) }
+    return choices.first { TextWidth.cells($0) <= width }
+      ?? TextWidth.fit(share, width, ellipsis: glyphs.ellipsis)
   }
 }
 
@@ -112,7 +124,6 @@ struct RateMeter: Sendable {
 
   /// Takes a running total at a moment of a clock that never goes back.
   mutating func add(_ bytes: Int64, at moment: Duration) {
-    if let last = samples.last, moment - last.at < .milliseconds(80) { samples.removeLast() }
     samples.append((moment, bytes))
     while samples.count > 2, moment - samples[1].at >= RateMeter.window { samples.removeFirst() }
     if samples.count > RateMeter.mostSamples { samples.removeFirst() }

@@ -3,14 +3,19 @@
 /// After each frame the cursor is visible and at the left of the line below the board, and lines
 /// wrap as before. So whatever ends the program, also a kill, leaves nothing to restore.
 struct BoardScreen {
-  /// Cells of each line that is on the screen now.
-  private var drawn: [Int] = []
+  private var drawn: [String] = []
+  private var drawnWidth = 0
 
   /// The bytes of a frame: `notes` scroll away above, `lines` take the place of what was there.
   ///
-  /// A window that became narrower has wrapped the old lines; `width` is its width now.
+  /// A window that became narrower has wrapped the old lines; `width` is its width now. Nothing
+  /// is written for a frame that is on the screen already.
   mutating func frame(_ lines: [String], notes: [String] = [], width: Int) -> String {
-    let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / max(1, width)) }
+    if lines == drawn, width == drawnWidth, notes.isEmpty { return "" }
+    let rows = drawn.reduce(0) { rows, line in
+      let cells = TextWidth.cells(BoardScreen.withoutStyles(line))
+      return rows + max(1, (cells + width - 1) / max(1, width))
+    }
     // Synchronized output (DEC mode 2026) shows a frame at once; terminals without it ignore it.
     var out = "\u{1b}[?2026h\u{1b}[?7l\r"
     if rows > 0 { out += "\u{1b}[\(rows)A" }
@@ -19,7 +24,8 @@ struct BoardScreen {
       out += "\u{1b}[?7h" + notes.map { $0 + "\r\n" }.joined() + "\u{1b}[?7l"
     }
     out += lines.map { $0 + "\r\n" }.joined() + "\u{1b}[?7h\u{1b}[?2026l"
-    drawn = lines.map { TextWidth.cells(BoardScreen.withoutStyles($0)) }
+    drawn = lines
+    drawnWidth = width
     return out
   }
 
@@ -27,13 +33,14 @@ struct BoardScreen {
   static func withoutStyles(_ line: String) -> String {
     var out = ""
     var isInSequence = false
-    for character in line {
+    // By scalar: a combining mark behind a sequence would hide the end of it in one character.
+    for scalar in line.unicodeScalars {
       if isInSequence {
-        isInSequence = character != "m"
-      } else if character == "\u{1b}" {
+        isInSequence = scalar != "m"
+      } else if scalar == "\u{1b}" {
         isInSequence = true
       } else {
-        out.append(character)
+        out.unicodeScalars.append(scalar)
       }
     }
     return out
@@ -41,7 +48,7 @@ struct BoardScreen {
 }
 
 /// Progress where the cursor cannot be moved: a line when an item changes its state, and the
-/// totals every ten seconds.
+/// totals every ten seconds. An item that begins by waiting its turn has not changed.
 struct PlainProgress {
   private static let interval = Duration.seconds(10)
   private var states: [Int: ItemState] = [:]
@@ -52,7 +59,8 @@ struct PlainProgress {
   mutating func lines(_ rows: [BoardRow], _ totals: BoardTotals, at moment: Duration) -> [String] {
     var lines: [String] = []
     for row in rows where states[row.id] != row.state {
-      states[row.id] = row.state
+      let isNew = states.updateValue(row.state, forKey: row.id) == nil
+      if isNew, row.state.isBeforeSending { continue }
       lines.append("\(row.name): \(row.state.word)")
     }
     let due = nextTotals ?? moment + PlainProgress.interval

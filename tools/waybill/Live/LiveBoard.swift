@@ -15,6 +15,8 @@ actor LiveBoard {
   private var hasUpdate = false
   private var sizeDrawn: Terminal.Size?
   private var rate = RateMeter()
+  private var rateTaken = Duration.zero
+  private var isRateGiven = false
   private var screen = BoardScreen()
   private var plain = PlainProgress()
 
@@ -34,7 +36,7 @@ actor LiveBoard {
   ) async throws(Failure) -> sending T {
     let board = LiveBoard(terminal, isQuiet: isQuiet)
     let ticks = Ticks(every: .milliseconds(100))
-    let drawing = Task { for await _ in ticks.stream { await board.drawIfNeeded() } }
+    let drawing = Task { for await _ in ticks.stream { await board.tick() } }
     let result: Result<T, Failure>
     do throws(Failure) {
       result = .success(try await body(board))
@@ -51,9 +53,10 @@ actor LiveBoard {
   /// own in `totals`, the board measures `bytesDone`.
   func update(_ rows: [BoardRow], _ totals: BoardTotals) {
     self.rows = rows
-    rate.add(totals.bytesDone, at: elapsed)
+    let measured = self.totals.bytesPerSecond
     self.totals = totals
-    self.totals.bytesPerSecond = totals.bytesPerSecond ?? rate.bytesPerSecond
+    self.totals.bytesPerSecond = totals.bytesPerSecond ?? measured
+    isRateGiven = totals.bytesPerSecond != nil
     hasUpdate = true
   }
 
@@ -67,14 +70,27 @@ actor LiveBoard {
 
   private var elapsed: Duration { ContinuousClock.now - start }
 
-  private func drawIfNeeded() {
+  private func tick() {
+    measureRate()
     // Asking the size each tick notices a resize without a signal handler.
     let isResized = terminal.isInteractive && sizeDrawn != nil && sizeDrawn != terminal.size
     if hasUpdate || isResized || !notes.isEmpty || !terminal.isInteractive { draw() }
   }
 
+  /// Twice a second, also while nothing arrives: a rate that stalls is seen to fall.
+  private func measureRate() {
+    let now = elapsed
+    guard !isRateGiven, totals.count > 0, now - rateTaken >= .milliseconds(500) else { return }
+    rateTaken = now
+    rate.add(totals.bytesDone, at: now)
+    guard totals.bytesPerSecond != rate.bytesPerSecond else { return }
+    totals.bytesPerSecond = rate.bytesPerSecond
+    hasUpdate = true
+  }
+
   private func draw() {
     guard !isQuiet else { return }
+    let changed = hasUpdate ? rows : []
     hasUpdate = false
     let saidNow = notes
     notes = []
@@ -85,12 +101,13 @@ actor LiveBoard {
       sizeDrawn = size
       write(screen.frame(lines, notes: saidNow, width: size.width))
     } else {
-      write(saidNow + plain.lines(rows, totals, at: elapsed))
+      write(saidNow + plain.lines(changed, totals, at: elapsed))
     }
   }
 
   private func end() {
     guard !isQuiet, totals.count > 0 || !notes.isEmpty else { return }
+    if !isRateGiven { totals.bytesPerSecond = nil }
     draw()
     if !terminal.isInteractive, totals.count > 0 { write(plain.end(totals)) }
   }

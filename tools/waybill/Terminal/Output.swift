@@ -50,6 +50,8 @@ final class Output {
 }
 
 /// Standard error: notes, warnings and the failure a command ends with.
+///
+/// While a live board is shown, notes go through it: these would land in the middle of it.
 struct Messages: Sendable {
   let descriptor: Descriptor
   /// Whether notes are left out.

@@ -2,19 +2,22 @@
 enum HumanText {
   private static let sizeUnits = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
 
-  /// A byte count in decimal units: `999 B`, `4.2 MB`, `123 MB`. Rounded to the nearest.
+  /// A byte count in decimal units, rounded to the nearest: `999 B`, `4.2 MB`, `123 MB`.
   static func byteCount(_ count: Int64) -> String {
     guard count >= 1000 else { return "\(max(0, count)) B" }
-    var unit = 1
-    // In tenths of the unit, so that rounding up to the next unit is seen.
-    var tenths = (count + 50) / 100
-    while tenths >= 10_000, unit < sizeUnits.count - 1 {
-      tenths = (tenths + 500) / 1000
-      unit += 1
+    var unit: Int64 = 1
+    for name in sizeUnits.dropFirst() {
+      unit *= 1000
+      let tenths = rounded(count, by: unit / 10)
+      if tenths < 1000 { return "\(tenths / 10).\(tenths % 10) \(name)" }
+      let whole = rounded(count, by: unit)
+      if whole < 1000 { return "\(whole) \(name)" }
     }
-    let number = tenths < 1000 ? "\(tenths / 10).\(tenths % 10)" : "\((tenths + 5) / 10)"
-    return number == "1000" && unit < sizeUnits.count - 1
-      ? "1.0 \(sizeUnits[unit + 1])" : "\(number) \(sizeUnits[unit])"
+    preconditionFailure("64 bits hold less than ten exabytes")
+  }
+
+  private static func rounded(_ count: Int64, by divisor: Int64) -> Int64 {
+    count / divisor + (count % divisor >= divisor / 2 ? 1 : 0)
   }
 
   /// A rate such as `12.4 MB/s`.
