@@ -10,12 +10,18 @@ static size_t waybill_keep_escapes(void *cls, struct MHD_Connection *connection,
   return __builtin_strlen(text);
 }
 
+#ifdef __linux__
+#define WAYBILL_POLLING MHD_USE_EPOLL_INTERNAL_THREAD
+#else
+#define WAYBILL_POLLING MHD_USE_AUTO_INTERNAL_THREAD
+#endif
+
 static inline struct MHD_Daemon *waybill_start_daemon(
     int listen_socket, unsigned int threads, unsigned int connection_limit, size_t memory_limit,
     unsigned int idle_seconds, MHD_AccessHandlerCallback handler,
     MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback changed, void *context) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL, NULL,
+      WAYBILL_POLLING | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL, NULL,
       handler, context,
       MHD_OPTION_LISTEN_SOCKET, listen_socket,
       MHD_OPTION_THREAD_POOL_SIZE, threads,

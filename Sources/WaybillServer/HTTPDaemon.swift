@@ -14,7 +14,7 @@ internal import WaybillModel
 /// worker does the rest, so a client never waits for another one's disk work.
 final class HTTPDaemon: Sendable {
   /// The most connections at a time.
-  static let maximumConnections: UInt32 = 512
+  static let maximumConnections: UInt32 = 256
   /// The buffer of one connection, which bounds its header and the pieces of its body.
   static let connectionBytes = 1 << 20
 

@@ -13,7 +13,7 @@ public struct ServerOptions: Sendable {
   public var port: UInt16 = 0
   /// Who may call.
   public var tokens: AccessTokens
-  /// Bytes in each part but the last, 1 byte to 64 MiB; doubled for files of more than 10,000 parts.
+  /// Bytes in each part but the last, 1 byte to 64 MiB; doubled until 10,000 parts suffice.
   public var partSizeBytes: Int64 = 8 << 20
   /// The largest file accepted, at most 10,000 parts of 64 MiB.
   public var maximumByteCount: Int64 = maximumPartCount * maximumPartSizeBytes

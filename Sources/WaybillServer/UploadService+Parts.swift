@@ -19,14 +19,18 @@ extension UploadService {
     }
     try claims.claimPart(part, of: session.uploadID)
     do throws(Problem) {
-      // Asked only now: before the claim, another request might still have been storing it.
-      let held = try read { (store) throws(SQLiteError) in
-        try store.digest(session: session.row, part: part)
+      // Asked again, now that no other request can store this part or commit around it.
+      let (known, held) = try read { (store) throws(SQLiteError) in
+        (
+          try store.session(uploadID: id, account: account),
+          try store.digest(session: session.row, part: part)
+        )
       }
+      let state = try UploadService.alive(known).state
       guard held == nil || held == digest else {
         throw Problem(.partDiffers, "Part \(part) is held with other bytes. Open a new upload.")
       }
-      let file = held == nil && session.state == .open ? try partsFile(session) : nil
+      let file = held == nil && state == .open ? try partsFile(session) : nil
       return PartReceiver(
         session: session, account: account, part: part, digest: digest, range: range, file: file,
         claims: claims)
@@ -44,7 +48,7 @@ extension UploadService {
     }
   }
 
-  /// `PUT /v1/uploads/{id}/parts/{n}`, once the body is there: makes the part durable and counts it.
+  /// `PUT /v1/uploads/{id}/parts/{n}`, once the body is there: makes it durable and counts it.
   func finishPart(_ receiver: PartReceiver) throws(Problem) -> Reply {
     try receiver.finish()
     let id = receiver.session.uploadID
@@ -55,7 +59,7 @@ extension UploadService {
         var reply = try commit(id, account: receiver.account)
         reply.status = 201
         return reply
-      } catch  where error.slug == .commitInProgress {
+      } catch let refusal where refusal.slug == .commitInProgress {
         // The request that completed the set at the same time reports the photo.
       }
     }
@@ -71,8 +75,8 @@ extension UploadService {
     _ receiver: PartReceiver
   ) throws(Problem) -> (session: Session, received: [Int]) {
     let row = receiver.session.row
+    let id = receiver.session.uploadID
     let kept = try write { (store) throws(SQLiteError) -> (Session, [Int])? in
-      let id = receiver.session.uploadID
       guard let session = try store.session(uploadID: id, account: receiver.account),
         session.state == .open
       else { return nil }
@@ -80,6 +84,9 @@ extension UploadService {
       return (session, try store.parts(session: row))
     }
     guard let kept else {
+      // Its file may have been made anew after the session went. No photo can use it: a session
+      // that lacks a part is not committed.
+      files.remove(id)
       throw Problem(.notFound, "The upload ended while the part was sent. Open a new one.")
     }
     return kept

@@ -75,6 +75,23 @@ import WaybillServer
     #expect(host.server.counts.commits == 1)
   }
 
+  @Test func `eight parts at once of an automatic upload make one photo`() throws {
+    let host = try TestServer()
+    let bytes = (0..<32).map { UInt8($0) }
+    let id = try host.session(for: bytes, mode: "auto")
+    let running = try slices(bytes, 4).enumerated().map { part, slice in
+      try host.begin(
+        "PUT", "/v1/uploads/\(id)/parts/\(part)",
+        headers: ["Content-Type: application/octet-stream", TestServer.digest(slice)], body: slice)
+    }
+    let answers = try running.map { try $0.wait() }
+    #expect(answers.allSatisfy { $0.status == 200 || $0.status == 201 })
+    let photos = Set(answers.filter { $0.status == 201 }.map { $0.text("photoId") })
+    #expect(photos.count == 1)
+    #expect(host.server.counts.commits == 1)
+    #expect(try host.content(try #require(photos.first ?? nil)) == bytes)
+  }
+
   // B02: two requests race for one part.
   @Test func `a part that is being sent is not written by a second request`() throws {
     let host = try TestServer()
