@@ -36,6 +36,9 @@ public struct AddSummary: Equatable, Sendable {
   /// Files that could not be taken, each with the reason.
   public internal(set) var unavailable: [(file: PickedFile, error: StagingError)] = []
 
+  /// Nothing was picked.
+  public init() {}
+
   /// Equal when the same files came to the same.
   public static func == (left: AddSummary, right: AddSummary) -> Bool {
     left.queued.elementsEqual(right.queued, by: ==)

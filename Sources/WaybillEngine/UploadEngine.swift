@@ -74,6 +74,7 @@ public actor UploadEngine {
   var refusals = 0
   private var failure: LedgerError?
   private var isStopping = false
+  private var mode = Mode.follow
   private let signal = Signal()
 
   /// Makes an engine.
@@ -105,6 +106,7 @@ public actor UploadEngine {
   ///   stopped first.
   public func run(_ mode: Mode) async throws(LedgerError) -> Ending {
     isStopping = false
+    self.mode = mode
     let events = Task {
       for await event in transport.events { await self.receive(event) }
     }
@@ -130,6 +132,12 @@ public actor UploadEngine {
   public func stop() async {
     isStopping = true
     await stopTransfers()
+    signal.raise()
+  }
+
+  /// Lets a run that follows end as one that drains does: when nothing is left to do.
+  public func endWhenIdle() {
+    mode = .drain
     signal.raise()
   }
 

@@ -67,6 +67,10 @@ struct Command: Sendable {
 extension Command {
   /// Every command, in the order of the help. A new one adds a line here.
   static let all: [Command] = [
-    .help
+    .push, .add, .cancel, .retry, .pause, .resume,
+    .status, .queue, .log, .show,
+    .verify,
+    .serve,
+    .help,
   ]
 }

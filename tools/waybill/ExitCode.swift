@@ -1,4 +1,6 @@
+internal import WaybillLedger
 internal import WaybillModel
+internal import WaybillServer
 
 /// What the program tells the shell. Scripts depend on these numbers.
 enum ExitCode: Int32, Sendable, CaseIterable {
@@ -113,5 +115,33 @@ extension Failure {
     return Failure(
       .outputFailed, "cannot write: \(error.text)", at: "standard output",
       remedy: "Make room or choose another place for the output, then run it again.")
+  }
+}
+
+extension Failure {
+  /// A failure of the ledger.
+  init(_ error: LedgerError) {
+    let code: Code =
+      switch error.code {
+      case .notFound, .foreignFile: .noLedger
+      case .busy: .busy
+      case .newerFormat: .newerFormat
+      case .corrupt: .corrupt
+      default: .failed
+      }
+    self.init(code, error.message, remedy: error.remedy.asSentence)
+  }
+
+  /// A failure of the reference server to start; its message holds the remedy too.
+  init(_ error: ServerError) {
+    self.init(.failed, error.message, remedy: "See 'waybill serve --help'.")
+  }
+}
+
+extension String {
+  /// The text with a capital in front and a full stop behind, as remedies are written.
+  var asSentence: String {
+    guard let first else { return "" }
+    return first.uppercased() + dropFirst() + (hasSuffix(".") ? "" : ".")
   }
 }

@@ -5,6 +5,8 @@ internal import WaybillSQLite
 public struct EventQuery: Sendable {
   /// Only those behind this position.
   public var after: GlobalPosition?
+  /// Only those before this position.
+  public var before: GlobalPosition?
   /// Only those of this upload.
   public var upload: UploadID?
   /// Only those of these stored kinds; all when empty.
@@ -29,7 +31,7 @@ extension LedgerReader {
   ///   - query: which events, and in which order.
   ///   - limit: how many at most, up to `maximumPage`.
   /// - Returns: the events in order of position, or the other way round if the query says so. For
-  ///   the next page set `after` to the last position; a reversed query has one page.
+  ///   the next page set `after`, or `before` if the query is reversed, to the last position.
   public func events(
     _ query: EventQuery, limit: Int = LedgerReader.maximumPage
   ) throws(LedgerError) -> [RecordedEvent] {
@@ -41,7 +43,8 @@ extension LedgerReader {
       if query.since != nil { conditions.append("e.recorded_at >= ?3") }
       if query.until != nil { conditions.append("e.recorded_at < ?4") }
       if query.launch != nil { conditions.append("e.launch = ?5") }
-      let kinds = query.kinds.indices.map { "?\($0 + 7)" }.joined(separator: ", ")
+      if query.before != nil { conditions.append("e.position < ?7") }
+      let kinds = query.kinds.indices.map { "?\($0 + 8)" }.joined(separator: ", ")
       if !query.kinds.isEmpty { conditions.append("e.kind IN (\(kinds))") }
       let statement = try connection.prepare(
         "SELECT \(EventCodec.columns) FROM \(EventCodec.source)"
@@ -51,9 +54,10 @@ extension LedgerReader {
       if let upload = query.upload { statement.bind(2, upload.description) }
       if let since = query.since { statement.bind(3, since.microseconds) }
       if let until = query.until { statement.bind(4, until.microseconds) }
+      if let before = query.before { statement.bind(7, before.value) }
       if let launch = query.launch { statement.bind(5, launch.value) }
       statement.bind(6, Int64(min(max(limit, 1), LedgerReader.maximumPage)))
-      for (index, kind) in query.kinds.enumerated() { statement.bind(Int32(index + 7), kind) }
+      for (index, kind) in query.kinds.enumerated() { statement.bind(Int32(index + 8), kind) }
       var events: [RecordedEvent] = []
       try LogReading.each(statement) { events.append($0) }
       return events

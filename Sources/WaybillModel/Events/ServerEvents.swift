@@ -105,7 +105,7 @@ public struct Committed: EventPayload {
     let payload = try fields.payloadObject()
     remote = RemoteID(try fields.requiredReference())
     hash = try fields.requiredHash()
-    version = try payload.optionalInteger("version")
+    version = try payload.optionalInteger("record_version")
     status = Int(clamping: try payload.requiredInteger("status"))
   }
 
@@ -113,7 +113,7 @@ public struct Committed: EventPayload {
     fields.reference = remote.text
     fields.hash = hash
     fields.setPayload([
-      "version": version.map { .integer($0) }, "status": .integer(Int64(status)),
+      "record_version": version.map { .integer($0) }, "status": .integer(Int64(status)),
     ])
   }
 }

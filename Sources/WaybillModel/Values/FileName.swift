@@ -15,6 +15,9 @@ public struct FileName: Hashable, Sendable {
   /// The name for machines: the text itself, with bytes that are not UTF-8 as U+FFFD.
   public var repaired: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// The bytes in hexadecimal, for names that are not valid UTF-8.
+  public var hex: String { bytes.map { EscapedText.hex(UInt32($0), width: 2) }.joined() }
+
   /// The name on one line of a terminal: control and direction-changing characters become
   /// `\x1b` or `\u{202e}`, a backslash doubles, and bytes that are not UTF-8 become `\xff`.
   public var display: String {

@@ -28,6 +28,9 @@ struct Environment: Sendable {
 }
 
 extension Environment {
+  /// The token, where no file is named.
+  var token: String? { self["WAYBILL_TOKEN"] }
+
   /// Where the ledger is when `--ledger` does not say: `$WAYBILL_LEDGER`, else `waybill/default`
   /// under `$XDG_STATE_HOME`, else under `~/.local/state`. Nil when not even a home is known.
   var ledgerPath: RawArgument? {

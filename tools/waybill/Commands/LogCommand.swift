@@ -1,0 +1,145 @@
+internal import WaybillLedger
+internal import WaybillModel
+
+extension Command {
+  static let log = Command(
+    name: "log", group: .look, summary: "print the events of the log, newest last",
+    usage: ["[--upload ID] [--kind KIND]… [-n N]"],
+    options: [
+      Option("number", short: "n", .number(1...1_000_000), help: "only the newest N events"),
+      Option("reverse", short: "r", help: "newest first"),
+      Option("upload", .text("ID"), help: "only this upload, by a beginning of its id"),
+      Option("kind", .text("KIND"), repeats: true, help: "only this kind, such as part.sent"),
+      Option("since", .text("TIME"), help: "only events at or after an RFC 3339 time"),
+      Option("until", .text("TIME"), help: "only events before an RFC 3339 time"),
+      Option("launch", .number(1...Int64.max), help: "only events of this launch"),
+      Option("after", .number(0...Int64.max), help: "only events behind this position"),
+    ], machine: .jsonAndLines,
+    examples: [
+      Example("waybill log -n 20", "the newest twenty events"),
+      Example("waybill log --kind part.failed --jsonl", "every failure, one JSON object a line"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      let reader = try await invocation.openReader()
+      let query = try await invocation.eventQuery(reader)
+      var list = EventList(invocation)
+      if let number = invocation.arguments.number("number") {
+        for event in try await newest(Int(number), query, reader) { try list.add(event) }
+      } else {
+        try await forEach(query, reader) { (event) throws(Failure) in try list.add(event) }
+      }
+      try list.end()
+      return .ok
+    })
+
+  /// The newest events, oldest first unless the query is reversed.
+  private static func newest(
+    _ number: Int, _ query: EventQuery, _ reader: LedgerReader
+  ) async throws(Failure) -> [RecordedEvent] {
+    var backwards = query
+    backwards.isReversed = true
+    var events: [RecordedEvent] = []
+    while events.count < number {
+      let page = try await page(backwards, reader, limit: number - events.count)
+      events += page
+      guard page.count == LedgerReader.maximumPage, let last = page.last else { break }
+      backwards.before = last.position
+    }
+    return query.isReversed ? events : events.reversed()
+  }
+
+  /// Every event of a query, page by page.
+  private static func forEach(
+    _ query: EventQuery, _ reader: LedgerReader,
+    _ body: (RecordedEvent) throws(Failure) -> Void
+  ) async throws(Failure) {
+    var query = query
+    while true {
+      let page = try await page(query, reader, limit: LedgerReader.maximumPage)
+      for event in page { try body(event) }
+      guard page.count == LedgerReader.maximumPage, let last = page.last else { return }
+      if query.isReversed { query.before = last.position } else { query.after = last.position }
+    }
+  }
+
+  private static func page(
+    _ query: EventQuery, _ reader: LedgerReader, limit: Int
+  ) async throws(Failure) -> [RecordedEvent] {
+    try await Failure.from { () async throws(LedgerError) in
+      try await reader.events(query, limit: limit)
+    }
+  }
+}
+
+extension Invocation {
+  /// What the options of `log` ask for.
+  fileprivate func eventQuery(_ reader: LedgerReader) async throws(Failure) -> EventQuery {
+    var query = EventQuery()
+    query.isReversed = arguments.has("reverse")
+    query.kinds = arguments.texts("kind")
+    for kind in query.kinds where EventKind(rawValue: kind) == nil {
+      let near = Suggestion.nearest(to: kind, among: EventKind.allCases.map(\.rawValue))
+      messages.warning(
+        "this version knows no kind '\(EscapedText.escape(kind))'"
+          + (near.map { "; did you mean \($0)?" } ?? ""))
+    }
+    if let text = arguments.text("upload") { query.upload = try await upload(named: text, in: reader) }
+    query.since = try time("since")
+    query.until = try time("until")
+    query.launch = arguments.number("launch").map { LaunchGeneration($0) }
+    query.after = arguments.number("after").map { GlobalPosition($0) }
+    return query
+  }
+
+  private func time(_ option: String) throws(Failure) -> Timestamp? {
+    guard let text = arguments.text(option) else { return nil }
+    guard let time = Timestamp(rfc3339: text) else {
+      throw Failure.usage(
+        "--\(option) '\(EscapedText.escape(text))' is no RFC 3339 time such as"
+          + " 2026-11-30T08:00:00Z", command: command.name)
+    }
+    return time
+  }
+}
+
+/// Prints events one by one, or gathers them where the shape needs the whole.
+struct EventList {
+  private let invocation: Invocation
+  private var documents: [JSONValue] = []
+  private var day = ""
+
+  init(_ invocation: Invocation) { self.invocation = invocation }
+
+  mutating func add(_ event: RecordedEvent) throws(Failure) {
+    switch invocation.format {
+    case .jsonLines: try invocation.output.json(event.document)
+    case .json: documents.append(event.document)
+    case .text:
+      let today = invocation.times.day(event.time)
+      if today != day {
+        try invocation.output.line(invocation.standardOutput.palette.paint(today, .heading))
+        day = today
+      }
+      try invocation.output.line(line(event))
+    }
+  }
+
+  private func line(_ event: RecordedEvent) -> String {
+    let place = TextWidth.pad(String(event.position.value), 7, side: .right)
+    let kind = TextWidth.pad(EscapedText.escape(event.kindName), 23)
+    let upload = TextWidth.pad(event.upload?.short ?? "ledger", 18)
+    let correction = event.compensates.map { " (corrects \($0.value))" } ?? ""
+    let detail = event.detail(invocation.times) + correction
+    let line = "\(place)  \(invocation.times.ofDay(event.time))  \(upload)  \(kind)  \(detail)"
+    return String(line.reversed().drop { $0 == " " }.reversed())
+  }
+
+  func end() throws(Failure) {
+    guard invocation.format == .json else { return }
+    try invocation.output.json(
+      .object([
+        .init("v", .integer(1)), .init("type", .text("log")), .init("events", .array(documents)),
+      ]))
+  }
+}

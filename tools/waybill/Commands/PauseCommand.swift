@@ -1,0 +1,15 @@
+internal import WaybillLedger
+
+extension Command {
+  static let pause = Command(
+    name: "pause", group: .upload, summary: "hold uploads back",
+    usage: ["UPLOAD…"], operands: .atLeast(1, "UPLOAD"), options: [.dryRun],
+    examples: [
+      Example("waybill pause 019ad2c1", "the upload whose id begins so"),
+      Example("waybill pause -n 019ad2c1", "say what would be done, do nothing"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      try await UploadWish(wish: { .pause($0) }, done: "paused").run(invocation)
+    })
+}

@@ -1,0 +1,122 @@
+internal import WaybillLedger
+internal import WaybillModel
+
+extension Command {
+  static let queue = Command(
+    name: "queue", group: .look, summary: "list the uploads and where each stands",
+    usage: [""], options: [.openOnly], machine: .jsonAndLines,
+    examples: [
+      Example("waybill queue", "every upload, oldest first"),
+      Example("waybill queue --open --jsonl", "what has not ended, one JSON object a line"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      let reader = try await invocation.openReader()
+      let isOpenOnly = invocation.arguments.has("open")
+      var list = QueueList(invocation)
+      var page: GlobalPosition?
+      repeat {
+        let (rows, next) = try await Failure.from { [page] () async throws(LedgerError) in
+          try await reader.queue(after: page)
+        }
+        for row in rows where !isOpenOnly || row.state.isOpen { try list.add(row) }
+        page = next
+      } while page != nil
+      try list.end()
+      return .ok
+    })
+}
+
+extension Option {
+  fileprivate static let openOnly = Option("open", help: "only uploads that have not ended")
+}
+
+/// Prints the queue row by row, or gathers it where the shape needs the whole.
+private struct QueueList {
+  private let invocation: Invocation
+  private var documents: [JSONValue] = []
+  private var table = Table(columns: [
+    Table.Column(title: "id"), Table.Column(title: "name", shrinks: true),
+    Table.Column(title: "size", side: .right), Table.Column(title: "sent", side: .right),
+    Table.Column(title: "state"),
+  ])
+
+  init(_ invocation: Invocation) { self.invocation = invocation }
+
+  mutating func add(_ row: QueuedUpload) throws(Failure) {
+    switch invocation.format {
+    case .jsonLines: try invocation.output.json(row.document)
+    case .json: documents.append(row.document)
+    case .text:
+      let item = ItemState(row)
+      let glyphs = invocation.standardOutput.glyphs
+      table.add([
+        Table.Cell(row.id.short), Table.Cell(row.fileName.display),
+        Table.Cell(HumanText.byteCount(row.byteCount)),
+        Table.Cell(HumanText.percentage(row.bytesSent, of: row.byteCount, glyphs: glyphs)),
+        Table.Cell("\(item.glyph(glyphs)) \(item.word)", item.style),
+      ])
+    }
+  }
+
+  func end() throws(Failure) {
+    switch invocation.format {
+    case .jsonLines: return
+    case .json:
+      try invocation.output.json(
+        .object([
+          .init("v", .integer(1)), .init("type", .text("queue")),
+          .init("uploads", .array(documents)),
+        ]))
+    case .text:
+      if table.rows.isEmpty { return invocation.messages.note("nothing is in the queue") }
+      let terminal = invocation.standardOutput
+      let width = terminal.isInteractive ? terminal.size.width : nil
+      for line in table.lines(width: width, palette: terminal.palette, glyphs: terminal.glyphs) {
+        try invocation.output.line(line)
+      }
+    }
+  }
+}
+
+extension QueuedUpload.State {
+  fileprivate var isOpen: Bool {
+    switch self {
+    case .done, .cancelled: false
+    case .queued, .uploading, .waiting, .failed: true
+    }
+  }
+
+  /// Why it is held up, and until when, where it is.
+  fileprivate var reason: (word: String, until: Timestamp?)? {
+    switch self {
+    case .waiting(let waiting): (waiting.reason.rawValue, waiting.until)
+    case .failed(let reason): (reason.rawValue, nil)
+    case .queued, .uploading, .done, .cancelled: nil
+    }
+  }
+}
+
+extension QueuedUpload {
+  /// The row for machines.
+  fileprivate var document: JSONValue {
+    var members: [JSONValue.Member] = [
+      .init("v", .integer(1)), .init("type", .text("upload")),
+      .init("upload", .text(id.description)), .init("name", .text(fileName.repaired)),
+      .init("bytes", .integer(byteCount)), .init("sent", .integer(bytesSent)),
+      .init("state", .text(state.word)),
+      .init("reason", state.reason.map { .text($0.word) } ?? .null),
+    ]
+    var remote = JSONValue.null
+    if case .done(let id) = state { remote = .text(id.text) }
+    members.append(.init("remote_id", remote))
+    if let until = state.reason?.until { members.append(.init("until", .text("\(until)"))) }
+    if fileName.text == nil { members.append(.init("name_hex", .text(fileName.hex))) }
+    return .object(members)
+  }
+}
+
+extension UploadID {
+  /// As much of the id as a table shows: its time and enough of the rest to tell most apart.
+  var short: String { String(description.prefix(18)) }
+}

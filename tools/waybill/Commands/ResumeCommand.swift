@@ -1,0 +1,15 @@
+internal import WaybillLedger
+
+extension Command {
+  static let resume = Command(
+    name: "resume", group: .upload, summary: "no longer hold uploads back",
+    usage: ["UPLOAD…"], operands: .atLeast(1, "UPLOAD"), options: [.dryRun],
+    examples: [
+      Example("waybill resume 019ad2c1", "the upload whose id begins so"),
+      Example("waybill resume -n 019ad2c1", "say what would be done, do nothing"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      try await UploadWish(wish: { .resume($0) }, done: "resumed").run(invocation)
+    })
+}

@@ -1,0 +1,15 @@
+internal import WaybillLedger
+
+extension Command {
+  static let retry = Command(
+    name: "retry", group: .upload, summary: "try uploads again that need attention or wait",
+    usage: ["UPLOAD…"], operands: .atLeast(1, "UPLOAD"), options: [.dryRun],
+    examples: [
+      Example("waybill retry 019ad2c1", "the upload whose id begins so"),
+      Example("waybill retry -n 019ad2c1", "say what would be done, do nothing"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      try await UploadWish(wish: { .retry($0) }, done: "queued again").run(invocation)
+    })
+}

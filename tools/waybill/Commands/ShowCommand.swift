@@ -1,0 +1,105 @@
+internal import WaybillLedger
+internal import WaybillModel
+
+extension Command {
+  static let show = Command(
+    name: "show", group: .look, summary: "one upload: what it is, where it stands, its history",
+    usage: ["UPLOAD"], operands: .exactly(1, "UPLOAD"),
+    examples: [
+      Example("waybill show 019ad2c1", "the upload whose id begins so"),
+      Example("waybill show 019ad2c1 --json", "the same for a script"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      let reader = try await invocation.openReader()
+      let id = try await invocation.upload(named: invocation.operandText(0), in: reader)
+      let (upload, conditions) = try await Failure.from { () async throws(LedgerError) in
+        (try await reader.upload(id), try await reader.state().conditions)
+      }
+      guard let upload else {
+        throw Failure(.failed, "the upload \(id) has no events", remedy: "Run 'waybill verify'.")
+      }
+      var events: [RecordedEvent] = []
+      var query = EventQuery()
+      query.upload = id
+      while true {
+        let page = try await Failure.from { [query] () async throws(LedgerError) in
+          try await reader.events(query)
+        }
+        events += page
+        guard page.count == LedgerReader.maximumPage, let last = page.last else { break }
+        query.after = last.position
+      }
+      if invocation.format == .json {
+        try invocation.output.json(upload.document(events))
+        return .ok
+      }
+      for line in upload.summary(conditions, invocation.times) {
+        try invocation.output.line(line)
+      }
+      try invocation.output.line("")
+      var list = EventList(invocation)
+      for event in events { try list.add(event) }
+      try list.end()
+      return .ok
+    })
+}
+
+extension Upload {
+  /// What it is and where it stands, for people.
+  fileprivate func summary(_ conditions: Conditions, _ times: TimeText) -> [String] {
+    var lines = ["upload     \(id)"]
+    if let copy {
+      lines.append("name       \(copy.name.display)")
+      lines.append("size       \(HumanText.byteCount(copy.byteCount)) (\(copy.byteCount) bytes)")
+    }
+    if let hash { lines.append("sha256     \(hash)") }
+    if let intent { lines.append("goes to    \(EscapedText.escape(intent.destination))") }
+    lines.append("state      \(stateText(conditions, times))")
+    if let session {
+      let confirmed = (0..<session.plan.partCount).count { isConfirmed(PartNumber($0)) }
+      lines.append(
+        "parts      \(confirmed) of \(session.plan.partCount) confirmed, session"
+          + " \(session.reference.text)")
+    }
+    if round > 0 { lines.append("retried    \(HumanText.count(round, "time"))") }
+    return lines
+  }
+
+  private func stateText(_ conditions: Conditions, _ times: TimeText) -> String {
+    switch (ending, state) {
+    case (.cancelled(let reason), _): return "cancelled by \(reason.rawValue)"
+    case (.deduplicated(.upload(let other)), _): return "already there: same bytes as \(other)"
+    case (.deduplicated(.remote(let remote)), _):
+      return "already there: the server has these bytes as \(remote.text)"
+    case (_, .queued(nil)?), (_, .sending?), (_, .verifying?):
+      let held = conditions.waiting.map { "; waiting: \($0.reason.words)" } ?? ""
+      return (state?.words(times) ?? "") + held
+    default: return state?.words(times) ?? "nothing is known of it yet"
+    }
+  }
+
+  /// The upload and its history for machines.
+  fileprivate func document(_ events: [RecordedEvent]) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init("v", .integer(1)), .init("type", .text("show")),
+      .init("upload", .text(id.description)),
+      .init("name", copy.map { .text($0.name.repaired) } ?? .null),
+      .init("bytes", .integer(byteCount)),
+      .init("sha256", hash.map { .text($0.description) } ?? .null),
+      .init("state", stateWord.map { .text($0.rawValue) } ?? .null),
+      .init("confirmed", .integer(confirmedBytes)), .init("in_flight", .integer(bytesInFlight)),
+    ]
+    if let attention {
+      members.append(.init("reason", .text(attention.reason.rawValue)))
+      members.append(.init("actions", .array(attention.actions.map { .text($0.rawValue) })))
+    } else if let waiting {
+      members.append(.init("reason", .text(waiting.reason.rawValue)))
+    }
+    if case .committed(let committed) = ending {
+      members.append(.init("remote_id", .text(committed.remote.text)))
+    }
+    members.append(.init("events", .array(events.map(\.document))))
+    return .object(members)
+  }
+}

@@ -1,0 +1,60 @@
+internal import WaybillLedger
+internal import WaybillModel
+
+extension Command {
+  static let verify = Command(
+    name: "verify", group: .keep, summary: "check the log and everything folded from it",
+    usage: [""],
+    details: [
+      "Reads the whole log again: the chain of hashes, positions and revisions without a hole, the"
+        + " head mark, and every derived table against a fresh fold, row by row. Writes nothing."
+    ],
+    examples: [
+      Example("waybill verify", "check the default ledger"),
+      Example("waybill verify --ledger ./ledger --json", "the findings for a script"),
+    ],
+    exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
+    run: { (invocation) async throws(Failure) -> ExitCode in
+      let reader = try await invocation.openReader()
+      let report = try await Failure.from { () async throws(LedgerError) in
+        try await reader.verify()
+      }
+      if invocation.format == .json {
+        try invocation.output.json(report.document)
+      } else {
+        for line in report.lines { try invocation.output.line(line) }
+      }
+      return report.isSound ? .ok : .corrupt
+    })
+}
+
+extension Verification {
+  fileprivate var document: JSONValue {
+    .object([
+      .init("v", .integer(1)), .init("type", .text("verify")), .init("ok", .bool(isSound)),
+      .init("events", .integer(events)), .init("head", .integer(head.value)),
+      .init(
+        "findings",
+        .array(
+          findings.map { finding in
+            .object([
+              .init("kind", .text(finding.kind)),
+              .init("position", finding.position.map { .integer($0.value) } ?? .null),
+              .init("message", .text(finding.message)),
+            ])
+          })), .init("finding_count", .integer(Int64(findingCount))),
+    ])
+  }
+
+  fileprivate var lines: [String] {
+    let size = "\(HumanText.count(Int(clamping: events), "event")), head \(head.value)"
+    guard !isSound else {
+      return ["sound: \(size); chain, head mark and derived tables agree"]
+    }
+    var lines = ["\(HumanText.count(findingCount, "finding")) in \(size):"]
+    lines += findings.map { "  \($0.kind): \(EscapedText.escape($0.message))" }
+    if findingCount > findings.count { lines.append("  … and more of the kind") }
+    lines.append("copy the ledger folder before anything else is done with it")
+    return lines
+  }
+}

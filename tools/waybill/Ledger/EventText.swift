@@ -1,0 +1,119 @@
+internal import WaybillModel
+
+/// A recorded event for people and for machines.
+extension RecordedEvent {
+  /// The event as one flat object: its place and what brought it, then its own fields.
+  var document: JSONValue {
+    var members: [JSONValue.Member] = [
+      .init("v", .integer(1)), .init("type", .text("event")),
+      .init("position", .integer(position.value)),
+      .init("upload", upload.map { .text($0.description) } ?? .null),
+      .init("revision", .integer(revision.value)), .init("kind", .text(kindName)),
+      .init("ts", .text(time.description)), .init("event_id", .text(id.description)),
+      .init("kind_version", .integer(Int64(version))), .init("cause", .text(cause.rawValue)),
+      .init("launch", .integer(launch.value)),
+    ]
+    func add(_ key: String, _ value: JSONValue?) {
+      if let value { members.append(.init(key, value)) }
+    }
+    add("compensates", compensates.map { .integer($0.value) })
+    add("observation", observation.map { .text($0.text) })
+    add("part", fields.part.map { .integer($0) })
+    add("bytes", fields.bytes.map { .integer($0) })
+    add("attempt", fields.attempt.map { .integer($0) })
+    add("until", fields.until.map { .text(Timestamp(microseconds: $0).description) })
+    add("code", fields.code.map { .text($0) })
+    add("reference", fields.reference.map { .text($0) })
+    add("hash", fields.hash.map { .text($0.description) })
+    if let bytes = fields.name {
+      let name = FileName(bytes: bytes)
+      add("name", .text(name.repaired))
+      if name.text == nil { add("name_hex", .text(name.hex)) }
+    }
+    if let payload = fields.payload {
+      if case .object(let rest)? = try? JSONValue.read([UInt8](payload.utf8)) {
+        let taken = Set(members.map(\.key))
+        for member in rest where !taken.contains(member.key) { members.append(member) }
+      } else {
+        add("payload", .text(payload))
+      }
+    }
+    return .object(members)
+  }
+
+  /// What the event says beyond its kind, on one line; empty when it says no more.
+  func detail(_ times: TimeText) -> String {
+    switch body {
+    case .upload(let event): event.detail(times)
+    case .ledger(let event): event.detail
+    case .unrecognized: "not known to this version"
+    case .unreadable(let problem): "cannot be read: \(problem)"
+    }
+  }
+}
+
+extension UploadEvent {
+  fileprivate func detail(_ times: TimeText) -> String {
+    switch self {
+    case .exported(let fact): "\(fact.name.display), \(HumanText.byteCount(fact.byteCount))"
+    case .hashed(let fact): "sha256 \(fact.hash.description.prefix(16))…"
+    case .deduplicated(let fact):
+      switch fact.original {
+      case .upload(let id): "same bytes as \(id.short)"
+      case .remote(let id): "the server has these bytes as \(id.text)"
+      }
+    case .queued(let fact): "to \(EscapedText.escape(fact.intent.destination))"
+    case .sessionOpened(let fact):
+      HumanText.count(fact.offer.partCount, "part")
+        + " of \(HumanText.byteCount(fact.offer.partSize)), session \(fact.offer.session.text)"
+    case .partSent(let fact):
+      "part \(fact.part.index), attempt \(fact.attempt), \(HumanText.byteCount(fact.byteCount))"
+    case .partFailed(let fact):
+      "part \(fact.part.index), attempt \(fact.attempt): \(fact.failure.words)"
+        + (fact.status.map { ", status \($0)" } ?? "")
+        + (fact.notBefore.map { ", not before \(times.ofDay($0))" } ?? "")
+    case .partConfirmed(let fact):
+      "part \(fact.part.index), \(HumanText.byteCount(fact.byteCount))"
+    case .received(let fact): "the server holds all \(HumanText.byteCount(fact.byteCount))"
+    case .verified(let fact): "the server's hash equals ours, \(fact.hash.description.prefix(16))…"
+    case .committed(let fact): "available everywhere as \(fact.remote.text)"
+    case .conflicted(let fact): "the record is at version \(fact.currentVersion) now"
+    case .cancelled(let fact): "by \(fact.reason.rawValue)"
+    case .retried(let fact): "for the \(fact.round). time"
+    case .attentionNeeded(let fact):
+      fact.reason.words + (fact.status.map { ", status \($0)" } ?? "")
+    case .partRevoked(let fact):
+      "part \(fact.part.index): the server holds \(HumanText.byteCount(fact.byteCount)) of it now"
+    case .transferLost(let fact):
+      "part \(fact.part.index), attempt \(fact.attempt): the transport knows nothing of it"
+    case .sessionExpired(let fact): "session \(fact.session.text) is gone"
+    case .noted(let fact): fact.claim.rawValue.replacing("_", with: " ")
+    case .paused, .resumed, .copyReleased, .verificationRevoked: ""
+    }
+  }
+}
+
+extension LedgerEvent {
+  fileprivate var detail: String {
+    switch self {
+    case .launched(let fact):
+      "launch \(fact.generation.value), \(EscapedText.escape(fact.app)), SQLite"
+        + " \(EscapedText.escape(fact.sqlite))"
+    case .reconciled(let fact):
+      "\(HumanText.count(Int(clamping: fact.uploads), "upload")) compared,"
+        + " \(HumanText.count(Int(clamping: fact.events), "event")) appended"
+    case .conditionsChanged(let fact):
+      "network \(fact.network.rawValue), credentials \(fact.credentials.rawValue)"
+    case .tailLost(let fact):
+      "events \(fact.lastPosition.value + 1) to \(fact.markedPosition.value) are gone"
+    case .archived(let fact):
+      "events \(fact.first.value) to \(fact.last.value) moved into an archive"
+    case .sealed, .unsealed: ""
+    }
+  }
+}
+
+extension FailureKind {
+  /// The failure in a person's words.
+  fileprivate var words: String { rawValue.replacing("_", with: " ") }
+}

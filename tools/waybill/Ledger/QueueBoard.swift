@@ -1,0 +1,78 @@
+internal import WaybillLedger
+internal import WaybillModel
+
+/// Keeps a live board current with the queue of a ledger: what was open when it began, and
+/// everything that has changed since.
+struct QueueBoard {
+  private let ledger: Ledger
+  private let board: LiveBoard
+  private var places: [UploadID: Int] = [:]
+  private var rows: [BoardRow] = []
+  private var doneRows = 0
+
+  init(_ ledger: Ledger, _ board: LiveBoard) {
+    self.ledger = ledger
+    self.board = board
+  }
+
+  /// Follows until its task is cancelled or the ledger is closed.
+  consuming func follow() async {
+    var updates = ledger.uploads().makeAsyncIterator()
+    while let update = try? await updates.next() {
+      switch update {
+      case .snapshot(let uploads): uploads.filter(\.isOpen).forEach { take($0) }
+      case .changed(let uploads): uploads.forEach { take($0) }
+      }
+      await board.update(rows, totals)
+    }
+  }
+
+  private mutating func take(_ upload: QueuedUpload) {
+    let place = places[upload.id] ?? rows.count
+    let row = BoardRow(
+      id: place, name: upload.fileName.display, state: ItemState(upload), done: upload.bytesSent,
+      total: upload.byteCount)
+    if place == rows.count {
+      places[upload.id] = place
+      rows.append(row)
+    } else {
+      rows[place] = row
+    }
+  }
+
+  private var totals: BoardTotals {
+    var totals = BoardTotals()
+    for row in rows where row.state != .cancelled {
+      totals.count += 1
+      totals.bytesDone += row.done
+      totals.bytesTotal += row.total
+      if row.state == .committed { totals.doneCount += 1 }
+      if case .needsAttention = row.state { totals.attentionCount += 1 }
+    }
+    return totals
+  }
+}
+
+extension QueuedUpload {
+  /// Whether it has not come to an end.
+  fileprivate var isOpen: Bool {
+    switch state {
+    case .done, .cancelled: false
+    case .queued, .uploading, .waiting, .failed: true
+    }
+  }
+}
+
+extension ItemState {
+  /// The state of a queued upload in the words of the board.
+  init(_ upload: QueuedUpload) {
+    switch upload.state {
+    case .queued: self = .queued
+    case .uploading: self = upload.bytesSent < upload.byteCount ? .sending : .verifying
+    case .waiting(let waiting): self = .waiting(waiting.reason.words)
+    case .done: self = .committed
+    case .failed(let reason): self = .needsAttention(reason.words)
+    case .cancelled: self = .cancelled
+    }
+  }
+}
