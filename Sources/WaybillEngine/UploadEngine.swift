@@ -74,7 +74,7 @@ public actor UploadEngine {
   var refusals = 0
   private var failure: LedgerError?
   private var isStopping = false
-  private var mode = Mode.follow
+  private var endsWhenIdle = false
   private let signal = Signal()
 
   /// Makes an engine.
@@ -106,7 +106,7 @@ public actor UploadEngine {
   ///   stopped first.
   public func run(_ mode: Mode) async throws(LedgerError) -> Ending {
     isStopping = false
-    self.mode = mode
+    defer { endsWhenIdle = false }
     let events = Task {
       for await event in transport.events { await self.receive(event) }
     }
@@ -118,7 +118,7 @@ public actor UploadEngine {
         try await ledger.takeInbox()
         let wake = try await startSteps()
         if isStopping, calls == 0, transfers == 0 { return .stopped }
-        if mode == .drain, let ending = try await ending() { return ending }
+        if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
         await signal.wait(until: wake, now: clock())
       }
     } catch {
@@ -135,9 +135,10 @@ public actor UploadEngine {
     signal.raise()
   }
 
-  /// Lets a run that follows end as one that drains does: when nothing is left to do.
+  /// Lets the run that follows, or the next one, end as one that drains does: when nothing is
+  /// left to do.
   public func endWhenIdle() {
-    mode = .drain
+    endsWhenIdle = true
     signal.raise()
   }
 
