@@ -92,10 +92,9 @@ extension UploadEngine {
       captured: file.captured)
     if let holder = try await holder(of: copy.hash) {
       try await append(.deduplicated(Deduplicated(original: .upload(holder.id))), copy, exported, id)
-      if case .committed = holder.ending {
-        summary.alreadyUploaded.append((file, holder.id))
-      } else {
-        summary.alreadyQueued.append((file, holder.id))
+      switch holder.ending {
+      case .committed, .deduplicated: summary.alreadyUploaded.append((file, holder.id))
+      case .cancelled, nil: summary.alreadyQueued.append((file, holder.id))
       }
       return
     }

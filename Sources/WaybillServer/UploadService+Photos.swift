@@ -120,7 +120,8 @@ extension UploadService {
   /// `GET /v1/photos?after=&limit=`: oldest first, at most 100 photos and about 56 KiB a page.
   func photos(after: String?, limit: String?, account: Account) throws(Problem) -> Reply {
     let limit = try UploadService.pageLimit(limit)
-    let row = try after.map { (id) throws(Problem) in try knownPhoto(id, account).row } ?? 0
+    var row: Int64 = 0
+    if let after, !after.isEmpty { row = try knownPhoto(after, account).row }
     let found = try read { (store) throws(SQLiteError) in
       try store.photos(account: account, after: row, limit: limit + 1)
     }

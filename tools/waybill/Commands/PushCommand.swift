@@ -59,6 +59,8 @@ struct Push: Sendable {
   struct Outcome: Sendable {
     let summary: AddSummary
     let ending: UploadEngine.Ending
+    /// Queued files whose bytes the server turned out to have.
+    var foundOnServer = 0
   }
 
   /// Adds the files, uploads until nothing is left to do, and keeps the board current.
@@ -85,10 +87,23 @@ struct Push: Sendable {
     await engine.endWhenIdle()
     let ran = await running.result
     do {
-      return Outcome(summary: try added.typed(), ending: try ran.typed())
+      let summary = try added.typed()
+      let ending = try ran.typed()
+      return Outcome(
+        summary: summary, ending: ending, foundOnServer: try await foundOnServer(summary))
     } catch {
       throw Failure(error)
     }
+  }
+}
+
+extension Push {
+  private func foundOnServer(_ summary: AddSummary) async throws(LedgerError) -> Int {
+    var count = 0
+    for (_, id) in summary.queued {
+      if case .deduplicated = try await engine.ledger.upload(id).ending { count += 1 }
+    }
+    return count
   }
 }
 

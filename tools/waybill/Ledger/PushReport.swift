@@ -45,12 +45,10 @@ struct PushReport {
       lines.append("run 'waybill push' to send what is queued")
       return lines
     }
+    say(outcome.foundOnServer, "found on the server, not sent again")
     let open = counts[.queued] + counts[.sending] + counts[.verifying] + counts[.savedLocally]
     let all = open + counts[.committed] + counts[.needsAttention]
-    lines.append(
-      "\(counts[.committed]) of \(all) committed · "
-        + HumanText.percentage(counts.confirmedBytes, of: counts.totalBytes)
-        + " of \(HumanText.byteCount(counts.totalBytes))")
+    if all > 0 { lines.append(committed(of: all)) }
     if counts[.needsAttention] > 0 {
       let number = Int(counts[.needsAttention])
       lines.append(
@@ -60,12 +58,19 @@ struct PushReport {
     return lines
   }
 
+  private func committed(of all: Int64) -> String {
+    "\(counts[.committed]) of \(all) committed · "
+      + HumanText.percentage(counts.confirmedBytes, of: counts.totalBytes)
+      + " of \(HumanText.byteCount(counts.totalBytes))"
+  }
+
   private var document: JSONValue {
     .object([
       .init("v", .integer(1)), .init("type", .text(isOnlyAdded ? "add" : "push")),
       .init("queued", .array(summary.queued.map { .text($0.upload.description) })),
       .init("already_uploaded", .integer(Int64(summary.alreadyUploaded.count))),
       .init("already_queued", .integer(Int64(summary.alreadyQueued.count))),
+      .init("found_on_server", .integer(Int64(outcome.foundOnServer))),
       .init(
         "unavailable",
         .array(
