@@ -23,7 +23,7 @@ public actor Ledger {
   /// The folder other processes drop commands into.
   nonisolated let inboxDirectory: String
 
-  private let lease: Lease
+  private var lease: Lease?
   private var writer: LogWriter?
   private var pending: [(request: AppendRequest, answer: Answer)] = []
   private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -220,10 +220,16 @@ public actor Ledger {
   /// Copies the write-ahead log into the database and gives up the lease. Whoever follows is told
   /// that nothing more comes; appends after this fail with `closed`.
   public func close() async {
-    guard let writer else { return }
-    writer.checkpoint(truncate: true)
-    self.writer = nil
+    guard writer != nil else { return }
+    endWriting()
     await reader.close()
     announceChange()
+  }
+
+  /// The connection is gone before the lease is: no other owner ever meets it.
+  private func endWriting() {
+    writer?.checkpoint(truncate: true)
+    writer = nil
+    lease = nil
   }
 }

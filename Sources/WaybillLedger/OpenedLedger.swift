@@ -50,17 +50,17 @@ struct OpenedLedger: Sendable {
   static func open(
     _ directory: String, _ options: LedgerOptions
   ) async throws(LedgerError) -> OpenedLedger {
-    let files = LedgerFiles(directory: directory)
-    try files.prepare()
+    let named = LedgerFiles(directory: directory)
+    try named.prepare()
+    let files = try named.resolved()
     let lease = try Lease(path: files.lease, app: options.app, now: options.clock())
     let marked = HeadMark.read(path: files.headMark)
     let connection = try openDatabase(files, marked)
     let writer = try LogWriter(files: files, connection: connection, clock: options.clock)
-    let launch = LaunchGeneration((writer.state.launch?.value ?? 0) + 1)
-    try announce(launch, options, lost: lostTail(marked, connection, writer.head), writer)
+    try announce(options, lost: lostTail(marked, connection, writer.head), writer)
     let reader = try await LedgerReader.open(files.directory)
     return OpenedLedger(
-      files: files, lease: lease, writer: writer, reader: reader, launch: launch)
+      files: files, lease: lease, writer: writer, reader: reader, launch: writer.launch)
   }
 
   private static func openDatabase(
@@ -69,26 +69,15 @@ struct OpenedLedger: Sendable {
     let file = try files.databaseFile()
     if file != .present, marked != .absent {
       throw LedgerError(
-        .corrupt, "\(files.database) is \(file == .absent ? "gone" : "empty"), but its head mark"
+        .corrupt,
+        "\(files.database) is \(file == .absent ? "gone" : "empty"), but its head mark"
           + " says that it held events",
         remedy: "restore it from a copy; to begin anew, use another folder")
     }
     if file == .absent { try files.createDatabase() }
-    let connection: Connection
-    let format: Migrator.Format
-    do {
-      connection = try Connection(path: files.database, access: .writer)
-      format = try Migrator.format(of: connection)
-    } catch {
-      throw LedgerError(error, doing: "opening \(files.database)")
-    }
-    let version: Int64
-    switch format {
-    case .empty: version = 0
-    case .foreign: throw foreign(files)
-    case .ledger(let found): version = found
-    }
-    guard version <= Migrator.newestVersion else { throw newer(files, version) }
+    // Looked at by a reader first: a writer's settings would change what is not ours.
+    _ = try version(files, access: .reader)
+    let (connection, version) = try version(files, access: .writer)
     do {
       try Migrator.migrate(connection, from: version)
       try ProjectionRunner.bringUp(connection)
@@ -96,6 +85,26 @@ struct OpenedLedger: Sendable {
       throw LedgerError(error, doing: "bringing \(files.database) up to date")
     }
     return connection
+  }
+
+  /// Opens the database and gives its format, 0 for an empty one; refuses what we cannot write.
+  private static func version(
+    _ files: LedgerFiles, access: Connection.Access
+  ) throws(LedgerError) -> (Connection, Int64) {
+    let connection: Connection
+    let format: Migrator.Format
+    do {
+      connection = try Connection(path: files.database, access: access)
+      format = try Migrator.format(of: connection)
+    } catch {
+      throw LedgerError(error, doing: "opening \(files.database)")
+    }
+    switch format {
+    case .empty: return (connection, 0)
+    case .foreign: throw foreign(files)
+    case .ledger(let version) where version > Migrator.newestVersion: throw newer(files, version)
+    case .ledger(let version): return (connection, version)
+    }
   }
 
   static func foreign(_ files: LedgerFiles) -> LedgerError {
@@ -130,12 +139,12 @@ struct OpenedLedger: Sendable {
   }
 
   private static func announce(
-    _ launch: LaunchGeneration, _ options: LedgerOptions, lost: TailLost?, _ writer: LogWriter
+    _ options: LedgerOptions, lost: TailLost?, _ writer: LogWriter
   ) throws(LedgerError) {
     var drafts: [EventDraft] = []
     if let lost { drafts.append(EventDraft(.tailLost(lost), cause: .launch)) }
     let launched = Launched(
-      mode: options.mode, generation: launch, app: options.app,
+      mode: options.mode, generation: writer.launch, app: options.app,
       sqlite: Connection.libraryVersion)
     drafts.append(EventDraft(.launched(launched), cause: .launch))
     let request = AppendRequest(upload: nil, expected: .any, drafts: drafts, ids: nil)

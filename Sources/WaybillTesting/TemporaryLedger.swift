@@ -105,10 +105,13 @@ public struct UploadLife: Sendable {
     _ number: UInt64, to stage: Stage = .committed, partCount: Int = 2, name: FileName? = nil
   ) {
     id = UploadID(high: 0x0193_7a00_0000_7000, low: 0x8000_0000_0000_0000 | number)
-    let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * ($0 % 8))) ^ UInt8($0) }
+    let bytes = (0..<32).map {
+      UInt8(truncatingIfNeeded: number >> UInt64(8 * ($0 % 8))) ^ UInt8($0)
+    }
     hash = bytes.withUnsafeBytes { ContentHash(unchecked: $0) }
     let all = UploadLife.whole(
-      id, hash, number: number, partCount: partCount, name: name ?? FileName("photo \(number).heic"))
+      id, hash, number: number, partCount: partCount, name: name ?? FileName("photo \(number).heic")
+    )
     events = all.filter { $0.stage <= stage }.map(\.event)
   }
 
@@ -133,7 +136,8 @@ public struct UploadLife: Sendable {
       let part = PartNumber(index)
       let sent = PartSent(part: part, attempt: 1, byteCount: partSize)
       let confirmed = PartConfirmed(part: part, byteCount: partSize)
-      life.append((index == 0 ? .sending : .received, ProposedEvent(.partSent(sent), cause: .command)))
+      life.append(
+        (index == 0 ? .sending : .received, ProposedEvent(.partSent(sent), cause: .command)))
       life.append((.received, ProposedEvent(.partConfirmed(confirmed), cause: .transport)))
     }
     let committed = Committed(

@@ -240,8 +240,8 @@ struct AppendTests {
     let ledger = try await temporary.open()
     try await UploadLife(1).append(to: ledger)
     let tool = try ChildProcess([
-      "sqlite3", "-batch", temporary.database, "BEGIN IMMEDIATE", "SELECT 'held'",
-      ".system sleep 30",
+      "sqlite3", "-batch", temporary.database, "BEGIN IMMEDIATE",
+      ".system echo held; kill -STOP $PPID",
     ])
     try #require(tool.readLine() == "held")
     #expect(await code { try await UploadLife(2).append(to: ledger) } == .busy)

@@ -56,6 +56,22 @@ BEGIN
   SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
 END;
 
+-- Which upload a key stands for is part of every event, so it is as fixed as the events are.
+CREATE TRIGGER streams_never_update BEFORE UPDATE ON streams BEGIN
+  SELECT RAISE(ABORT, 'streams are append-only: a stream is never updated');
+END;
+
+CREATE TRIGGER streams_never_delete BEFORE DELETE ON streams BEGIN
+  SELECT RAISE(ABORT, 'streams are append-only: a stream is never deleted');
+END;
+
+CREATE TRIGGER streams_never_replace BEFORE INSERT ON streams
+WHEN EXISTS (SELECT 1 FROM streams WHERE stream = new.stream)
+  OR EXISTS (SELECT 1 FROM streams WHERE upload = new.upload)
+BEGIN
+  SELECT RAISE(ABORT, 'streams are append-only: a stream is never replaced');
+END;
+
 -- How far each derived table has seen the log, and by which version of its code.
 CREATE TABLE projections (
   name TEXT PRIMARY KEY,

@@ -46,7 +46,8 @@ package struct HeadMark: Equatable, Sendable {
 
   /// Reads the mark of a ledger.
   package static func read(path: String) -> Reading {
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    // A pipe in its place must not hold anyone up.
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return errno == ENOENT ? .absent : .unreadable }
     defer { close(descriptor) }
     let bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: lineLength) { buffer in

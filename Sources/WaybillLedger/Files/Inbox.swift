@@ -106,24 +106,44 @@ public struct Inbox: Sendable {
     try LedgerFiles.syncFolder(directory)
   }
 
+  /// The most names that are looked at once; the ones behind them wait for the next time.
+  static let maximumNames = 4096
+
   /// The commands that wait, oldest first by id, at most `maximumBatch`. A file that is no command
   /// is renamed to `*.refused` and stays for whoever looks.
   func items() -> [Item] {
+    var items: [Item] = []
+    for name in names() {
+      let path = "\(directory)/\(name)"
+      if let item = Inbox.read(path) {
+        items.append(item)
+        if items.count == Inbox.maximumBatch { break }
+      } else {
+        // A name that is too long for the ending loses its own end.
+        rename(
+          path, "\(directory)/\(String(decoding: name.utf8.prefix(240), as: UTF8.self)).refused")
+      }
+    }
+    return items
+  }
+
+  /// The first names of command files, in order.
+  private func names() -> [String] {
     guard let folder = opendir(directory) else { return [] }
     defer { closedir(folder) }
     var names: [String] = []
-    while let entry = readdir(folder), names.count < Inbox.maximumBatch {
+    while let entry = readdir(folder) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       if name.hasSuffix(".json") { names.append(name) }
+      if names.count == 2 * Inbox.maximumNames { names = first(names) }
     }
-    return names.sorted().compactMap { name in
-      let path = "\(directory)/\(name)"
-      if let item = Inbox.read(path) { return item }
-      rename(path, path + ".refused")
-      return nil
-    }
+    return first(names)
+  }
+
+  private func first(_ names: [String]) -> [String] {
+    Array(names.sorted().prefix(Inbox.maximumNames))
   }
 
   private static func read(_ path: String) -> Item? {
@@ -158,18 +178,26 @@ extension Ledger {
     return taken
   }
 
+  /// Decides and appends; when the upload has moved in between, decides again as `record` does.
   private func grant(_ item: Inbox.Item) async throws(LedgerError) -> Rejection? {
-    let upload = try self.upload(item.command.upload)
-    let events: [ProposedEvent]
-    do throws(Rejection) {
-      events = try upload.decide(item.command.command)
-    } catch {
-      return error
+    let id = item.command.upload
+    for attempt in 1... {
+      let upload = try self.upload(id)
+      let events: [ProposedEvent]
+      do throws(Rejection) {
+        events = try upload.decide(item.command.command)
+      } catch {
+        return error
+      }
+      guard !events.isEmpty else { return nil }
+      do throws(LedgerError) {
+        // Every command of the inbox decides to at most one event, which takes the command's id.
+        try await append(events, to: id, expecting: .exactly(upload.revision), ids: [item.id])
+        return nil
+      } catch {
+        guard error.code == .conflict, attempt < Ledger.maximumDecisions else { throw error }
+      }
     }
-    guard !events.isEmpty else { return nil }
-    // Every command of the inbox decides to at most one event, which takes the command's id.
-    try await append(
-      events, to: item.command.upload, expecting: .exactly(upload.revision), ids: [item.id])
-    return nil
+    preconditionFailure("the loop ends by returning or throwing")
   }
 }

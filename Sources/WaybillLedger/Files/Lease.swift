@@ -25,7 +25,9 @@ final class Lease: Sendable {
         remedy: "wait until it ends, or stop it")
     }
     self.descriptor = descriptor
-    let text = "\(getpid()) \(now) \(EscapedText.escape(app))\n"
+    // One line, cut where the text ends; whoever shows it escapes it.
+    let name = app.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let text = "\(getpid()) \(now) \(name)\n"
     _ = ftruncate(descriptor, 0)
     _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
   }
@@ -34,7 +36,7 @@ final class Lease: Sendable {
 
   /// Who holds the lease right now, in words; nil when nobody does or there is no lease file.
   static func holder(path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
@@ -49,9 +51,12 @@ final class Lease: Sendable {
       let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
       return [UInt8](buffer.prefix(max(count, 0)))
     }
-    let fields = String(decoding: bytes, as: UTF8.self)
-      .split(separator: "\n").first?.split(separator: " ", maxSplits: 2) ?? []
+    let fields =
+      String(decoding: bytes, as: UTF8.self)
+      .split(separator: "\n").first?
+      .split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false) ?? []
     guard fields.count == 3 else { return nil }
-    return EscapedText.escape("process \(fields[0]) (\(fields[2]), since \(fields[1]))")
+    let name = fields[2].isEmpty ? "" : "\(fields[2]), "
+    return EscapedText.escape("process \(fields[0]) (\(name)since \(fields[1]))")
   }
 }

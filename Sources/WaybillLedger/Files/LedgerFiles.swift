@@ -35,6 +35,13 @@ package struct LedgerFiles: Sendable {
     }
   }
 
+  /// The same folder by its path without links: SQLite is told to follow none, not even above it.
+  func resolved() throws(LedgerError) -> LedgerFiles {
+    guard let path = realpath(directory, nil) else { throw Self.failure("look at", directory) }
+    defer { free(path) }
+    return LedgerFiles(directory: String(cString: path))
+  }
+
   private func makeParents() throws(LedgerError) {
     var path = directory.hasPrefix("/") ? "" : "."
     for component in directory.split(separator: "/") {

@@ -22,13 +22,14 @@ enum ProjectionRunner {
       let checkpoint = connection.checkpoint(of: projection.name)
       let isOurs =
         checkpoint.map { $0.version == projection.version && $0.position <= head } ?? false
-      if let checkpoint, isOurs, checkpoint.position == head, connection.has(projection.name) {
+      let isUsable = connection.canUse(projection)
+      if let checkpoint, isOurs, isUsable, checkpoint.position == head {
         done[projection.name] = .ready
         continue
       }
       try connection.execute("BEGIN IMMEDIATE")
       do throws(SQLiteError) {
-        if let checkpoint, isOurs, connection.has(projection.name) {
+        if let checkpoint, isOurs, isUsable {
           try fold(projection, connection, after: checkpoint.position)
           done[projection.name] = .caughtUp
         } else {
@@ -51,11 +52,17 @@ enum ProjectionRunner {
     _ projection: any Projection.Type, _ connection: Connection, after position: Int64?
   ) throws(SQLiteError) {
     let table = try projection.table(connection)
-    let condition =
-      position.map { "e.stream IN (SELECT stream FROM events WHERE position > \($0))" } ?? "1"
+    let newer = position.map { "IN (SELECT stream FROM events WHERE position > \($0))" }
+    // All old rows go first: one of them may hold the key that another upload has now.
+    if let newer { try connection.execute("DELETE FROM \(projection.name) WHERE stream \(newer)") }
+    let condition = newer.map { "e.stream \($0)" } ?? "1"
     try LogReading.eachUpload(connection, where: condition) { upload, stream throws(SQLiteError) in
-      if position != nil { try table.clear(stream: stream) }
-      try table.didChange(upload, stream: stream)
+      do throws(SQLiteError) {
+        try table.didChange(upload, stream: stream)
+      } catch  where error.code.primary == .constraint {
+        // Only a damaged log gives one key to two uploads. The first keeps it and `verify` names
+        // the second; a ledger that cannot be opened would help nobody.
+      }
     }
   }
 }
@@ -81,11 +88,8 @@ extension Connection {
     try statement.run()
   }
 
-  fileprivate func has(_ table: String) -> Bool {
-    guard let statement = try? prepare("SELECT 1 FROM sqlite_schema WHERE name = ?") else {
-      return false
-    }
-    statement.bind(1, table)
-    return (try? statement.firstRow { _ in true }) ?? nil ?? false
+  /// Whether the table is there with the columns this code writes.
+  fileprivate func canUse(_ projection: any Projection.Type) -> Bool {
+    (try? projection.table(self)) != nil
   }
 }

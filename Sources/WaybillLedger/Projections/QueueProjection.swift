@@ -55,7 +55,7 @@ enum QueueProjection: Projection {
   ) -> QueuedUpload? {
     guard let id = UploadID(row.text(0)) else { return nil }
     let byteCount = row.int(2)
-    let sent = row.int(3) + min(max(row.int(9), 0), row.int(4))
+    let sent = row.int(3).addingHeld(min(max(row.int(9), 0), row.int(4)))
     return QueuedUpload(
       id: id, fileName: FileName(bytes: row.bytes(1)), byteCount: byteCount,
       bytesSent: min(sent, byteCount),

@@ -49,7 +49,7 @@ extension LedgerReader {
   ///
   /// - Parameters:
   ///   - prefix: the first characters of an id, in lower case.
-  ///   - limit: how many at most.
+  ///   - limit: how many at most, up to `maximumPage`.
   public func uploads(
     withPrefix prefix: String, limit: Int
   ) throws(LedgerError) -> [UploadID] {
@@ -58,7 +58,7 @@ extension LedgerReader {
         "SELECT upload FROM streams WHERE substr(upload, 1, length(?1)) = ?1"
           + " ORDER BY stream LIMIT ?2")
       statement.bind(1, prefix)
-      statement.bind(2, Int64(limit))
+      statement.bind(2, Int64(min(max(limit, 1), LedgerReader.maximumPage)))
       return try statement.ids()
     }
   }
@@ -75,14 +75,18 @@ extension LedgerReader {
     try rows(where: "q.added > ?1", from: page?.value ?? 0, order: "q.added", limit: limit)
   }
 
-  /// Rows of the queue that have changed since a position, and those with parts in flight.
+  /// Rows of the queue that have changed since a position, those with parts in flight, and where
+  /// the conditions for sending have changed, all that they hold up or let go.
   func queueChanges(
     since position: GlobalPosition
   ) throws(LedgerError) -> (rows: [QueuedUpload], head: GlobalPosition) {
     let head = try self.head()
     let (rows, _) = try rows(
-      where: "q.changed > ?1 OR q.stream IN (SELECT stream FROM progress)", from: position.value,
-      order: "q.added", limit: nil)
+      where: """
+        q.changed > ?1 OR q.stream IN (SELECT stream FROM progress)
+        OR (q.state IN ('queued', 'uploading') AND EXISTS (SELECT 1 FROM events AS c
+          WHERE c.position > ?1 AND +c.stream = 0 AND c.kind = 'conditions.changed'))
+        """, from: position.value, order: "q.added", limit: nil)
     return (rows, head)
   }
 
@@ -94,7 +98,8 @@ extension LedgerReader {
       let statement = try connection.prepare(
         """
         SELECT s.upload, q.name, q.bytes, q.confirmed, q.in_flight, q.state, q.reason, q.until,
-          q.remote_id, (SELECT sum(sent) FROM progress AS p WHERE p.stream = q.stream), q.added
+          q.remote_id, (SELECT CAST(total(sent) AS INTEGER) FROM progress AS p
+            WHERE p.stream = q.stream), q.added
         FROM queue AS q JOIN streams AS s ON s.stream = q.stream
         WHERE \(condition) ORDER BY \(order) LIMIT ?2
         """)
@@ -102,13 +107,15 @@ extension LedgerReader {
       statement.bind(1, value)
       statement.bind(2, bound.map { Int64($0) } ?? -1)
       var rows: [QueuedUpload] = []
+      var read = 0
       var last: Int64 = 0
       try statement.forEachRow { row in
         if let upload = QueueProjection.read(row, conditions: conditions) { rows.append(upload) }
+        read += 1
         last = row.int(10)
         return true
       }
-      return (rows, rows.count == bound ? GlobalPosition(last) : nil)
+      return (rows, read == bound ? GlobalPosition(last) : nil)
     }
   }
 
@@ -117,23 +124,26 @@ extension LedgerReader {
     try read("counting uploads") { connection throws(SQLiteError) in
       var counts = LedgerCounts()
       let statement = try connection.prepare(
-        "SELECT state, count(*), sum(total), sum(confirmed) FROM upload_states GROUP BY state")
+        """
+        SELECT state, count(*), CAST(total(total) AS INTEGER), CAST(total(confirmed) AS INTEGER)
+        FROM upload_states GROUP BY state
+        """)
       try statement.forEachRow { row in
         guard let word = StateWord(rawValue: row.text(0)) else { return true }
         counts.uploads[word] = row.int(1)
         if word != .cancelled, word != .deduplicated {
-          counts.totalBytes += row.int(2)
-          counts.confirmedBytes += row.int(3)
+          counts.totalBytes = counts.totalBytes.addingHeld(row.int(2))
+          counts.confirmedBytes = counts.confirmedBytes.addingHeld(row.int(3))
         }
         return true
       }
       let inFlight = try connection.integer(
         """
-        SELECT sum(min(u.in_flight, p.sent)) FROM upload_states AS u
-        JOIN (SELECT stream, sum(sent) AS sent FROM progress GROUP BY stream) AS p
+        SELECT CAST(total(min(u.in_flight, p.sent)) AS INTEGER) FROM upload_states AS u
+        JOIN (SELECT stream, total(sent) AS sent FROM progress GROUP BY stream) AS p
         ON p.stream = u.stream
         """)
-      counts.sentBytes = min(counts.confirmedBytes + (inFlight ?? 0), counts.totalBytes)
+      counts.sentBytes = min(counts.confirmedBytes.addingHeld(inFlight ?? 0), counts.totalBytes)
       return counts
     }
   }
@@ -171,6 +181,14 @@ extension LedgerReader {
       hash.withBytes { statement.bind(1, bytes: $0) }
       return try statement.ids().first
     }
+  }
+}
+
+extension Int64 {
+  /// The sum, held within what can be stored: damaged rows may hold any number.
+  func addingHeld(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (self < 0 ? Int64.min : Int64.max) : sum
   }
 }
 

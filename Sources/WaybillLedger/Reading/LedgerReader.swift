@@ -88,7 +88,8 @@ public actor LedgerReader {
       var status = stat()
       let hasLog = stat(database + "-wal", &status) == 0 && status.st_size > 0
       let isClosedToUs = [ResultCode.readOnly, .cannotOpen].contains(error.code.primary)
-      if isClosedToUs, !hasLog, let untouched = try? Connection(path: database, access: .immutable) {
+      if isClosedToUs, !hasLog, let untouched = try? Connection(path: database, access: .immutable)
+      {
         return untouched
       }
       throw LedgerError(error, doing: "opening \(EscapedText.escape(database))")

@@ -30,6 +30,14 @@ public struct QueueUpdates: AsyncSequence, Sendable {
     ///
     /// - Throws: `LedgerError` when the ledger cannot be read.
     public mutating func next() async throws(LedgerError) -> QueueUpdate? {
+      do throws(LedgerError) {
+        return try await nextUpdate()
+      } catch  where error.code == .closed {
+        return nil
+      }
+    }
+
+    private mutating func nextUpdate() async throws(LedgerError) -> QueueUpdate? {
       while !Task.isCancelled {
         guard let position else {
           seen = await ledger.change(since: .max)

@@ -70,7 +70,8 @@ extension LedgerReader {
       let position = GlobalPosition(event.position)
       if position != found.head.next {
         found.add(
-          "gap", at: position, "events between \(found.head.value) and \(position.value) are missing")
+          "gap", at: position,
+          "events between \(found.head.value) and \(position.value) are missing")
       }
       found.head = position
       found.events += 1
@@ -104,7 +105,8 @@ extension LedgerReader {
     switch mark {
     case .absent: break
     case .unreadable:
-      report.add("head_mark_unreadable", "the head mark cannot be read; the next launch rewrites it")
+      report.add(
+        "head_mark_unreadable", "the head mark cannot be read; the next launch rewrites it")
     case .mark(let mark) where mark.position > report.head:
       report.add(
         "tail_lost", at: report.head,
@@ -144,7 +146,8 @@ extension LedgerReader {
         names.append(projection.name)
       } catch {
         report.add(
-          "projection_damaged", "the table \(projection.name) cannot be used; the next launch"
+          "projection_damaged",
+          "the table \(projection.name) cannot be used; the next launch"
             + " folds it anew")
       }
     }

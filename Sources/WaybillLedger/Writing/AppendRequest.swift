@@ -41,9 +41,15 @@ struct EventDraft: Sendable {
 
   var durability: Durability { kind.durability }
 
-  /// Whether the event says that a part is no longer on its way.
+  /// Whether the event says that a part, or for the end of an upload or session every part, is no
+  /// longer on its way.
   var endsFlight: Bool {
-    kind == .partConfirmed || kind == .partFailed || kind == .transferLost
+    switch kind {
+    case .partConfirmed, .partFailed, .transferLost, .sessionExpired, .sessionOpened,
+      .uploadCommitted, .uploadCancelled, .uploadDeduplicated:
+      true
+    default: false
+    }
   }
 
   init(_ proposed: ProposedEvent) {

@@ -31,7 +31,12 @@ final class LogWriter {
   /// The newest position in the log.
   private(set) var head: GlobalPosition
   private var durableHead: HeadMark
-  private var launch = LaunchGeneration(0)
+  /// The launch this writer belongs to: the one behind the newest in the log.
+  let launch: LaunchGeneration
+  /// How long the write-ahead log has to be for the next attempt to copy it.
+  private var checkpointAt = LogWriter.checkpointBytes
+  /// Whether a failed commit is still to be looked up in the log.
+  private var mustReopen = false
 
   init(
     files: LedgerFiles, connection: Connection, clock: @escaping @Sendable () -> Timestamp
@@ -46,6 +51,7 @@ final class LogWriter {
       (head, state) = (loaded.head, loaded.state)
       chain = EventChain(value: loaded.chain)
       durableHead = HeadMark(position: loaded.head, chain: loaded.chain)
+      launch = LaunchGeneration((loaded.state.launch?.value ?? 0) + 1)
       try connection.execute("DELETE FROM progress")
     } catch {
       throw LedgerError(error, doing: "loading the end of the log")
@@ -92,6 +98,13 @@ final class LogWriter {
   private func transact(
     _ requests: [AppendRequest]
   ) throws(LedgerError) -> [Result<[RecordedEvent], LedgerError>] {
+    if mustReopen {
+      do throws(LedgerError) {
+        try reopen()
+      } catch {
+        throw LedgerError(error.code, error.message, remedy: error.remedy)
+      }
+    }
     let isDurable = requests.contains { $0.durability == .synced }
     var transaction = Transaction(head: head, chain: chain.value, time: clock())
     var results: [Result<[RecordedEvent], LedgerError>] = []
@@ -150,14 +163,22 @@ final class LogWriter {
     for table in tables { table.forget() }
     head = transaction.head
     for event in transaction.ledgerEvents { state.evolve(event) }
-    launch = state.launch ?? launch
     if isDurable { durableHead = HeadMark(position: head, chain: chain.value) }
     // Written after every commit: the file is also what other processes watch to follow the log.
     mark.write(durableHead, sync: false)
+    checkpointWhenLong()
+  }
+
+  /// Behind a slow reader a copy cannot be completed, so the next attempt waits until the log has
+  /// grown by a quarter of the bound: each attempt sorts all of it.
+  private func checkpointWhenLong() {
     var status = stat()
-    if stat(files.database + "-wal", &status) == 0, status.st_size > LogWriter.checkpointBytes {
-      checkpoint(truncate: false)
-    }
+    guard stat(files.database + "-wal", &status) == 0 else { return }
+    let length = Int64(status.st_size)
+    if length <= LogWriter.checkpointBytes { checkpointAt = LogWriter.checkpointBytes }
+    guard length > checkpointAt else { return }
+    checkpoint(truncate: false)
+    checkpointAt = length + LogWriter.checkpointBytes / 4
   }
 
   /// Answers a failed COMMIT: it may have happened. The connection is closed and opened again, and
@@ -165,18 +186,29 @@ final class LogWriter {
   private func settle(_ error: SQLiteError, _ transaction: Transaction) throws(LedgerError) {
     let wanted = chain.value
     abandon(transaction)
+    try reopen()
+    guard chain.value == wanted else { throw LedgerError(error, doing: "committing") }
+  }
+
+  /// Opens the database anew and empties its write-ahead log. What a failed commit left behind the
+  /// end of that log would otherwise come to life when the log is recovered after a crash.
+  private func reopen() throws(LedgerError) {
+    mustReopen = true
     cache.removeAll()
-    do {
+    do throws(SQLiteError) {
       let reopened = try Connection(path: files.database, access: .writer)
       let loaded = try Loaded(reopened)
       connection = reopened
       (statements, tables) = (loaded.statements, loaded.tables)
       (head, state) = (loaded.head, loaded.state)
       chain.reset(to: loaded.chain)
+      guard try connection.checkpoint(truncate: true).logged == 0 else {
+        throw SQLiteError(code: .busy, message: "a reader holds the write-ahead log")
+      }
+      mustReopen = false
     } catch {
       throw LedgerError(error, doing: "reopening after a failed commit", outcome: .indeterminate)
     }
-    guard chain.value == wanted else { throw LedgerError(error, doing: "committing") }
   }
 
   // MARK: One request
@@ -227,7 +259,7 @@ final class LogWriter {
         draft, stream: stream, upload: id, revision: revision.value, id: request.ids?[index],
         in: &transaction)
       cache.evolve(id, stream: stream, event)
-      if draft.endsFlight { try forgetProgress(of: draft, stream: stream) }
+      try forgetProgress(after: draft, stream: stream)
       recorded.append(event)
     }
     return .success(recorded)
@@ -237,21 +269,18 @@ final class LogWriter {
     _ draft: EventDraft, stream: Int64, upload: UploadID?, revision: Int64, id: EventID?,
     in transaction: inout Transaction
   ) throws(SQLiteError) -> RecordedEvent {
+    guard transaction.head.value < Int64.max, revision < Int64.max else {
+      throw SQLiteError(code: .full, message: "the log has used up its numbers")
+    }
     transaction.head = transaction.head.next
     let row = EventRow(
       position: transaction.head.value, id: id ?? newEventID(transaction.time), stream: stream,
       upload: upload, revision: revision, kindName: draft.kind.rawValue, version: draft.version,
-      time: transaction.time, cause: draft.cause, launch: generation(of: draft),
+      time: transaction.time, cause: draft.cause, launch: launch,
       compensates: draft.compensates, observation: draft.observation, fields: draft.fields)
     EventCodec.bind(row, chain: chain.advance(over: row), to: statements.insert)
     try statements.insert.run()
     return row.recorded
-  }
-
-  /// A launch belongs to itself; everything else to the newest launch.
-  private func generation(of draft: EventDraft) -> LaunchGeneration {
-    draft.kind == .ledgerLaunched
-      ? LaunchGeneration(draft.fields.attempt ?? launch.value) : launch
   }
 
   private func newEventID(_ time: Timestamp) -> EventID {
@@ -282,6 +311,7 @@ final class LogWriter {
 
   /// The current state of an upload, as the next append will find it.
   func upload(_ id: UploadID) throws(LedgerError) -> Upload {
+    defer { cache.trim() }
     do {
       return try load(id).upload
     } catch {
@@ -367,7 +397,8 @@ final class LogWriter {
     mark.write(durableHead, sync: true)
   }
 
-  private func forgetProgress(of draft: EventDraft, stream: Int64) throws(SQLiteError) {
+  private func forgetProgress(after draft: EventDraft, stream: Int64) throws(SQLiteError) {
+    guard draft.endsFlight else { return }
     statements.forget.bind(1, stream)
     statements.forget.bind(2, draft.fields.part)
     try statements.forget.run()
@@ -375,14 +406,19 @@ final class LogWriter {
 
   /// Notes how many bytes of parts in flight the transport has taken. Not an event.
   func note(progress: [TransferDescription: Int64]) {
+    defer { cache.trim() }
     do {
       try connection.setSynchronous(.normal)
       try connection.execute("BEGIN IMMEDIATE")
       for (transfer, sent) in progress {
-        guard let stream = cache.entry(transfer.upload)?.stream else { continue }
+        let entry = try load(transfer.upload)
+        // What a callback says late must not count for the part's next attempt.
+        guard let stream = entry.stream, let plan = entry.upload.session?.plan,
+          entry.upload.flights.contains(transfer)
+        else { continue }
         statements.progress.bind(1, stream)
         statements.progress.bind(2, Int64(transfer.part.index))
-        statements.progress.bind(3, sent)
+        statements.progress.bind(3, min(max(sent, 0), plan.byteCount(of: transfer.part)))
         try statements.progress.run()
       }
       try connection.execute("COMMIT")

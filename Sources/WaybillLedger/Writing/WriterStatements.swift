@@ -32,7 +32,8 @@ struct WriterStatements {
     progress = try connection.prepare(
       "INSERT INTO progress (stream, part, sent) VALUES (?, ?, ?)"
         + " ON CONFLICT (stream, part) DO UPDATE SET sent = excluded.sent")
-    forget = try connection.prepare("DELETE FROM progress WHERE stream = ? AND part = ?")
+    forget = try connection.prepare(
+      "DELETE FROM progress WHERE stream = ?1 AND (?2 IS NULL OR part = ?2)")
     work = try connection.prepare(
       "SELECT s.upload FROM work AS w JOIN streams AS s ON s.stream = w.stream"
         + " WHERE w.not_before <= ? ORDER BY w.priority DESC, w.added LIMIT ?")
