@@ -1,0 +1,122 @@
+-- The whole schema of ledger format 1, for reading. Recorded by SchemaTests.
+
+CREATE TABLE streams (
+  stream INTEGER PRIMARY KEY AUTOINCREMENT,
+  upload TEXT NOT NULL UNIQUE CHECK (length(upload) = 36)
+) STRICT;
+CREATE TABLE events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,        -- place in the ledger, no holes
+  event_id BLOB NOT NULL CHECK (length(event_id) = 16),   -- UUIDv7
+  stream INTEGER NOT NULL,
+  revision INTEGER NOT NULL CHECK (revision >= 1),   -- place in the stream, no holes
+  kind TEXT NOT NULL,
+  version INTEGER NOT NULL,                          -- shape of the fields of this kind
+  recorded_at INTEGER NOT NULL,                      -- microseconds UTC; order is position alone
+  cause TEXT NOT NULL,
+  launch INTEGER NOT NULL,
+  compensates INTEGER,                               -- position of the event this one corrects
+  observation TEXT,                                  -- key of the claim this one came from
+  part INTEGER,
+  bytes INTEGER,
+  attempt INTEGER,
+  until INTEGER,                                     -- microseconds UTC
+  code TEXT,
+  reference TEXT,
+  hash BLOB CHECK (hash IS NULL OR length(hash) = 32),
+  name BLOB,                                         -- a person's file name, byte for byte
+  payload TEXT,                                      -- JSON object with the rare rest
+  chain BLOB NOT NULL CHECK (length(chain) = 32)     -- SHA-256(previous chain, canonical bytes)
+) STRICT;
+CREATE UNIQUE INDEX events_by_id ON events (event_id);
+CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+CREATE UNIQUE INDEX events_by_observation ON events (stream, observation)
+  WHERE observation IS NOT NULL;
+CREATE TRIGGER events_never_update BEFORE UPDATE ON events BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never updated');
+END;
+CREATE TRIGGER events_never_delete BEFORE DELETE ON events BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never deleted');
+END;
+CREATE TRIGGER events_never_replace BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE position = new.position)
+  OR EXISTS (SELECT 1 FROM events WHERE event_id = new.event_id)
+  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND revision = new.revision)
+  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND observation = new.observation
+             AND new.observation IS NOT NULL)
+BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
+END;
+CREATE TRIGGER streams_never_update BEFORE UPDATE ON streams BEGIN
+  SELECT RAISE(ABORT, 'streams are append-only: a stream is never updated');
+END;
+CREATE TRIGGER streams_never_delete BEFORE DELETE ON streams BEGIN
+  SELECT RAISE(ABORT, 'streams are append-only: a stream is never deleted');
+END;
+CREATE TRIGGER streams_never_replace BEFORE INSERT ON streams
+WHEN EXISTS (SELECT 1 FROM streams WHERE stream = new.stream)
+  OR EXISTS (SELECT 1 FROM streams WHERE upload = new.upload)
+BEGIN
+  SELECT RAISE(ABORT, 'streams are append-only: a stream is never replaced');
+END;
+CREATE TABLE projections (
+  name TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  position INTEGER NOT NULL
+) STRICT;
+CREATE TABLE progress (
+  stream INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  sent INTEGER NOT NULL,
+  PRIMARY KEY (stream, part)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW event_log AS
+SELECT e.position, s.upload, e.revision, e.kind,
+  strftime('%Y-%m-%dT%H:%M:%fZ', e.recorded_at / 1000000.0, 'unixepoch') AS time,
+  e.cause, e.launch, e.compensates, e.part, e.bytes, e.attempt,
+  strftime('%Y-%m-%dT%H:%M:%fZ', e.until / 1000000.0, 'unixepoch') AS until,
+  e.code, e.reference, lower(hex(e.hash)) AS hash, CAST(e.name AS TEXT) AS name, e.payload
+FROM events AS e LEFT JOIN streams AS s ON s.stream = e.stream;
+CREATE TABLE queue (
+  stream INTEGER PRIMARY KEY,
+  added INTEGER NOT NULL,          -- position of the first event: the order of adding
+  changed INTEGER NOT NULL,        -- position of the newest event of the upload
+  name BLOB NOT NULL,
+  bytes INTEGER NOT NULL,
+  confirmed INTEGER NOT NULL,
+  in_flight INTEGER NOT NULL,
+  state TEXT NOT NULL,             -- queued, uploading, waiting, done, failed, cancelled
+  reason TEXT,
+  until INTEGER,
+  remote_id TEXT
+) STRICT;
+CREATE INDEX queue_by_change ON queue (changed);
+CREATE INDEX queue_by_adding ON queue (added);
+CREATE TABLE upload_states (
+  stream INTEGER PRIMARY KEY,
+  state TEXT NOT NULL,
+  reason TEXT,                     -- what it waits for, or why it needs attention
+  until INTEGER,
+  confirmed INTEGER NOT NULL,
+  in_flight INTEGER NOT NULL,
+  total INTEGER NOT NULL
+) STRICT;
+CREATE INDEX upload_states_totals ON upload_states (state, total, confirmed);
+CREATE TABLE content_index (
+  hash BLOB PRIMARY KEY,
+  stream INTEGER NOT NULL UNIQUE
+) STRICT, WITHOUT ROWID;
+CREATE TABLE work (
+  stream INTEGER PRIMARY KEY,
+  priority INTEGER NOT NULL,
+  added INTEGER NOT NULL,
+  not_before INTEGER NOT NULL      -- microseconds UTC; 0 when nothing holds it up
+) STRICT;
+CREATE INDEX work_in_order ON work (priority DESC, added);
+CREATE TABLE sessions (
+  stream INTEGER PRIMARY KEY,
+  reference TEXT NOT NULL,
+  part_size INTEGER NOT NULL,
+  part_count INTEGER NOT NULL,
+  expires INTEGER,
+  opened INTEGER NOT NULL          -- position of session.opened
+) STRICT;
