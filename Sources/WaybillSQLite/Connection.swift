@@ -110,7 +110,8 @@ package final class Connection {
   /// Prepares one statement for many uses.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     var prepared: OpaquePointer?
-    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    let code = sqlite3_prepare_v3(
+      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     guard code == SQLITE_OK, let prepared else { throw error(code, sql: sql) }
     return Statement(handle: prepared, connection: self)
   }

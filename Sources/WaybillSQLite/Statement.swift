@@ -11,6 +11,8 @@
 package final class Statement {
   private let handle: OpaquePointer
   private let connection: Connection
+  /// The first failure to bind since the last run: a value that was not taken would be NULL.
+  private var bindFailure = SQLITE_OK
 
   init(handle: OpaquePointer, connection: Connection) {
     self.handle = handle
@@ -23,15 +25,15 @@ package final class Statement {
 
   package func bind(_ index: Int32, _ value: Int64?) {
     if let value {
-      sqlite3_bind_int64(handle, index, value)
+      note(sqlite3_bind_int64(handle, index, value))
     } else {
-      sqlite3_bind_null(handle, index)
+      note(sqlite3_bind_null(handle, index))
     }
   }
 
   package func bind(_ index: Int32, _ value: String?) {
     guard var value else {
-      sqlite3_bind_null(handle, index)
+      note(sqlite3_bind_null(handle, index))
       return
     }
     value.withUTF8 { text in
@@ -39,9 +41,9 @@ package final class Statement {
       text.withMemoryRebound(to: CChar.self) { bytes in
         let count = Int32(bytes.count)
         if let base = bytes.baseAddress {
-          _ = waybill_bind_text(handle, index, base, count)
+          note(waybill_bind_text(handle, index, base, count))
         } else {
-          _ = waybill_bind_text(handle, index, "", 0)
+          note(waybill_bind_text(handle, index, "", 0))
         }
       }
     }
@@ -49,7 +51,7 @@ package final class Statement {
 
   package func bind(_ index: Int32, blob value: [UInt8]?) {
     guard let value else {
-      sqlite3_bind_null(handle, index)
+      note(sqlite3_bind_null(handle, index))
       return
     }
     value.withUnsafeBytes { bind(index, bytes: $0) }
@@ -57,27 +59,41 @@ package final class Statement {
 
   package func bind(_ index: Int32, bytes: UnsafeRawBufferPointer) {
     if let base = bytes.baseAddress, !bytes.isEmpty {
-      _ = waybill_bind_blob(handle, index, base, Int32(bytes.count))
+      note(waybill_bind_blob(handle, index, base, Int32(bytes.count)))
     } else {
-      sqlite3_bind_zeroblob(handle, index, 0)
+      note(sqlite3_bind_zeroblob(handle, index, 0))
     }
+  }
+
+  private func note(_ code: Int32) {
+    if bindFailure == SQLITE_OK { bindFailure = code }
+  }
+
+  private func step() -> Int32 {
+    guard bindFailure == SQLITE_OK else { return bindFailure }
+    return sqlite3_step(handle)
+  }
+
+  private func reset() {
+    sqlite3_reset(handle)
+    bindFailure = SQLITE_OK
   }
 
   // MARK: Running
 
   /// Runs a statement that gives no rows, then resets it.
   package func run() throws(SQLiteError) {
-    let code = sqlite3_step(handle)
-    sqlite3_reset(handle)
+    let code = step()
+    reset()
     guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
   }
 
   /// Calls `body` for each row until it returns false or the rows end, then resets.
   package func forEachRow(_ body: (borrowing Row) -> Bool) throws(SQLiteError) {
-    defer { sqlite3_reset(handle) }
+    defer { reset() }
     let row = Row(handle: handle)
     while true {
-      let code = sqlite3_step(handle)
+      let code = step()
       if code == SQLITE_DONE { return }
       guard code == SQLITE_ROW else { throw failure(code) }
       if !body(row) { return }
@@ -86,8 +102,8 @@ package final class Statement {
 
   /// The value `read` makes of the first row, or nil when there is none.
   package func firstRow<T>(_ read: (borrowing Row) -> T) throws(SQLiteError) -> T? {
-    defer { sqlite3_reset(handle) }
-    let code = sqlite3_step(handle)
+    defer { reset() }
+    let code = step()
     if code == SQLITE_DONE { return nil }
     guard code == SQLITE_ROW else { throw failure(code) }
     return read(Row(handle: handle))

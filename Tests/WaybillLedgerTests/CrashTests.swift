@@ -47,7 +47,9 @@ struct CrashTests {
   }
 
   private func remember(_ line: String?, in acknowledged: inout [String: String]) {
-    guard let fields = line?.split(separator: " ").map(String.init), fields.count == 2 else { return }
+    guard let fields = line?.split(separator: " ").map(String.init), fields.count == 2 else {
+      return
+    }
     acknowledged[fields[0]] = fields[1].replacingOccurrences(of: "-", with: "")
   }
 

@@ -66,6 +66,21 @@ struct LeaseTests {
     await ledger.close()
   }
 
+  @Test func `asking who owns a ledger does not stand in the way of a launch`() async throws {
+    try await temporary.seed([])
+    let reader = try await temporary.reader()
+    let curious = Task {
+      while !Task.isCancelled {
+        _ = reader.owner
+        await Task.yield()
+      }
+    }
+    for _ in 0..<50 { try await temporary.seed([]) }
+    curious.cancel()
+    await curious.value
+    await reader.close()
+  }
+
   @Test func `readers need no lease`() async throws {
     let ledger = try await temporary.open()
     try await UploadLife(1).append(to: ledger)

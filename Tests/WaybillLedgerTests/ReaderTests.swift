@@ -64,7 +64,8 @@ struct ReaderTests {
     await ledger.close()
   }
 
-  @Test func `a tool that holds a read slows nobody down, and its end shrinks the log`() async throws
+  @Test func `a tool that holds a read slows nobody down, and its end shrinks the log`()
+    async throws
   {
     let ledger = try await temporary.open()
     let tool = try ChildProcess([
@@ -95,7 +96,8 @@ struct ReaderTests {
       await ledger.close()
     }
     let reader = try await temporary.reader()
-    func positions(_ change: (inout EventQuery) -> Void, limit: Int = 1000) async throws -> [Int64] {
+    func positions(_ change: (inout EventQuery) -> Void, limit: Int = 1000) async throws -> [Int64]
+    {
       var query = EventQuery()
       change(&query)
       return try await reader.events(query, limit: limit).map(\.position.value)

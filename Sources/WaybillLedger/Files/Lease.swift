@@ -17,7 +17,7 @@ final class Lease: Sendable {
   init(path: String, app: String, now: Timestamp) throws(LedgerError) {
     let descriptor = open(path, O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
     guard descriptor >= 0 else { throw LedgerFiles.failure("open", path) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    guard Lease.lock(descriptor) else {
       let owner = Lease.owner(descriptor)
       close(descriptor)
       throw LedgerError(
@@ -32,7 +32,22 @@ final class Lease: Sendable {
     _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
   }
 
-  deinit { close(descriptor) }
+  /// Unlocked by name: a process that is being started may hold a copy of the descriptor for a
+  /// moment, and closing ours alone would leave the lock with it.
+  deinit {
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
+
+  /// Takes the lock, or gives up after a few tries: someone who asks for the owner holds it for a
+  /// moment too.
+  private static func lock(_ descriptor: Int32) -> Bool {
+    for _ in 0..<10 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+      usleep(5000)
+    }
+    return false
+  }
 
   /// Who holds the lease right now, in words; nil when nobody does or there is no lease file.
   static func holder(path: String) -> String? {
