@@ -35,22 +35,22 @@ struct ReaderTests {
       let reader = try await temporary.reader()
       var query = EventQuery()
       while !Task.isCancelled {
-        let page = try await reader.events(query, limit: 100)
-        query.after = page.last?.position ?? query.after
-        if page.count < 100 { query.after = nil }
+        let page = try await reader.events(query, limit: 20)
+        query.after = page.count < 20 ? nil : page.last?.position
       }
       await reader.close()
     }
     let note = ProposedEvent(
       .noted(Noted(claim: .lateSession, remote: RemoteID(String(repeating: "r", count: 400)))),
       cause: .server)
+    let wal = temporary.database + "-wal"
     let longest = try await withThrowingTaskGroup(of: Int64.self) { group in
-      for _ in 0..<10 {
+      for _ in 0..<20 {
         group.addTask {
           var longest: Int64 = 0
-          for _ in 0..<2000 {
+          for _ in 0..<1000 {
             try await ledger.append([note], to: life.id, expecting: .any)
-            longest = max(longest, size(temporary.database + "-wal") ?? 0)
+            longest = max(longest, size(wal) ?? 0)
           }
           return longest
         }
@@ -74,14 +74,14 @@ struct ReaderTests {
     ])
     try #require(tool.readLine() != nil)
     for number: UInt64 in 0..<120 {
-      try await UploadLife(number, partCount: 60).append(to: ledger)
+      try await UploadLife(number, partCount: 40).append(to: ledger)
     }
     let wal = temporary.database + "-wal"
     #expect(try #require(size(wal)) > 4 << 20)
     tool.kill()
     _ = tool.wait()
-    for number: UInt64 in 200..<260 {
-      try await UploadLife(number, partCount: 60).append(to: ledger)
+    for number: UInt64 in 200..<250 {
+      try await UploadLife(number, partCount: 40).append(to: ledger)
     }
     #expect(try #require(size(wal)) <= 6 << 20)
     await ledger.close()
