@@ -87,8 +87,10 @@ final class LogWriter {
     do {
       return try transact(requests)
     } catch {
-      // One caller's failure is not its neighbours': each is tried by itself.
-      guard requests.count > 1, error.outcome == .notWritten else {
+      // One caller's failure is not its neighbours': each is tried by itself. What keeps the
+      // transaction from beginning at all is everyone's, and each new try would wait as long.
+      let isEveryones = error.code == .busy || mustReopen
+      guard requests.count > 1, error.outcome == .notWritten, !isEveryones else {
         return requests.map { _ in .failure(error) }
       }
       return requests.flatMap { commit([$0]) }
