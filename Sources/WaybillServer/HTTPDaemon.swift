@@ -186,7 +186,7 @@ extension RequestHead {
       contentLength: header("Content-Length").map { Int64($0) ?? -1 },
       contentDigest: header("Content-Digest"), idempotencyKey: header("Idempotency-Key"),
       isChunked: header("Transfer-Encoding") != nil, after: value(.GET_ARGUMENT_KIND, "after"),
-      limit: value(.GET_ARGUMENT_KIND, "limit"))
+      limit: value(.GET_ARGUMENT_KIND, "limit"), socket: waybill_connection_socket(connection))
   }
 }
 

@@ -56,6 +56,7 @@ final class PartReceiver {
 
   /// Checks the whole part and puts it on stable storage.
   func finish() throws(Problem) {
+    claims.completePart(part, of: session.uploadID)
     if let failure { throw Problem(failure) }
     guard received == count else {
       throw Problem(.wrongLength, "The part has \(count) bytes, \(received) came.")

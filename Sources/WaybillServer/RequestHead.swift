@@ -21,6 +21,8 @@ struct RequestHead {
   let isChunked: Bool
   let after: String?
   let limit: String?
+  /// The connection it came on.
+  let socket: Int32
 
   var hasBody: Bool { isChunked || (contentLength ?? 0) != 0 }
 

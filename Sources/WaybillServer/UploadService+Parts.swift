@@ -17,7 +17,7 @@ extension UploadService {
     guard head.contentLength == range.count else {
       throw Problem(.wrongLength, "Part \(part) has \(range.count) bytes; say so and send these.")
     }
-    try claims.claimPart(part, of: session.uploadID)
+    try claims.claimPart(part, of: session.uploadID, socket: head.socket)
     do throws(Problem) {
       // Asked again, now that no other request can store this part or commit around it.
       let (known, held) = try read { (store) throws(SQLiteError) in

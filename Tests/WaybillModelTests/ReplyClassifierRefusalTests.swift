@@ -79,7 +79,7 @@ private typealias Sample = ReplySamples
   // B02, C13
   @Test(
     arguments: [
-      (problems + "part-in-progress", Sample.wait(.interrupted, 409)),
+      (problems + "part-in-progress", Sample.wait(.inProgress, 409)),
       ("https://waybill.dev/problems#part-differs", .blocked(.sourceChanged, status: 409)),
       ("urn:waybill:already-committed", Sample.wait(.sessionUnknown, 409)),
       (problems + "parts-missing", Sample.wait(.protocolViolation, 409)),

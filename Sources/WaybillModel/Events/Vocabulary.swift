@@ -30,6 +30,8 @@ public enum FailureKind: String, Sendable, CaseIterable {
   case interrupted
   /// The server cannot work right now: 5xx or 423.
   case serverUnavailable = "server_unavailable"
+  /// An earlier request for the same part is still under way at the server.
+  case inProgress = "in_progress"
   /// The server asked for fewer requests: 429.
   case throttled
   /// The credential was not accepted: 401.
@@ -53,7 +55,7 @@ public enum FailureKind: String, Sendable, CaseIterable {
   /// being offline or signed out, does not.
   public var chargesAttempt: Bool {
     switch self {
-    case .offline, .credentials, .stopped, .quota, .throttled: false
+    case .offline, .credentials, .stopped, .quota, .throttled, .inProgress: false
     case .interrupted, .serverUnavailable, .sessionUnknown, .digestMismatch, .protocolViolation,
       .refused, .sourceUnreadable:
       true

@@ -129,7 +129,7 @@ private struct Exchange {
   private var disagreement: Verdict {
     switch (endpoint, problem) {
     case (.commit, "parts-missing"): return .partsMissing
-    case (.part, "part-in-progress"): return wait(.interrupted)
+    case (.part, "part-in-progress"): return wait(.inProgress)
     case (.part, "part-differs"): return blocked(.sourceChanged)
     // The session has come to its end without us: only its status tells how.
     case (.part, "already-committed"): return wait(.sessionUnknown)
