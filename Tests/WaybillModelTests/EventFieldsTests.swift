@@ -255,7 +255,7 @@ struct OutOfRange: Sendable {
     (.sessionOpened, "payload.received", "{\"part_count\":3,\"received\":[0,1]}"),
     (.partFailed, "payload.status", "{\"status\":\"503\"}"),
     (.uploadCommitted, "payload.status", "{\"status\":\"200\"}"),
-    (.uploadCommitted, "payload.record_version", "{\"status\":200,\"version\":\"5\"}"),
+    (.uploadCommitted, "payload.record_version", "{\"status\":200,\"record_version\":\"5\"}"),
     (.uploadConflicted, "payload.current_version", "{\"current_version\":1e3}"),
     (.attentionNeeded, "payload.actions", "{\"actions\":[\"dance\"]}"),
     (.attentionNeeded, "payload.actions", "{\"actions\":\"retry\"}"),

@@ -120,6 +120,9 @@ final class RawConnection {
     isClosed = true
   }
 
+  /// Ends our direction of the connection; the other one stays open.
+  func shutDownSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   func send(_ text: String) { send([UInt8](text.utf8)) }
 
   /// Sends until all is gone or the other side resets the connection; the count sent.
