@@ -1,3 +1,4 @@
+internal import WaybillModel
 internal import WaybillSQLite
 
 /// Why a call to the ledger did not do what was asked, and what is true now.
@@ -91,5 +92,13 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
         .inputOutput, text, remedy: "check the disk, then open the ledger again",
         outcome: outcome)
     }
+  }
+
+  /// A database that is none of ours.
+  static func foreign(_ database: String) -> LedgerError {
+    LedgerError(
+      .foreignFile,
+      "\(EscapedText.escape(database)) is a database, but not a Waybill ledger",
+      remedy: "name another place with --ledger")
   }
 }

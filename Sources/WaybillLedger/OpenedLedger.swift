@@ -101,16 +101,10 @@ struct OpenedLedger: Sendable {
     }
     switch format {
     case .empty: return (connection, 0)
-    case .foreign: throw foreign(files)
+    case .foreign: throw LedgerError.foreign(files.database)
     case .ledger(let version) where version > Migrator.newestVersion: throw newer(files, version)
     case .ledger(let version): return (connection, version)
     }
-  }
-
-  static func foreign(_ files: LedgerFiles) -> LedgerError {
-    LedgerError(
-      .foreignFile, "\(files.database) is a database, but not a Waybill ledger",
-      remedy: "name another place with --ledger")
   }
 
   static func newer(_ files: LedgerFiles, _ version: Int64) -> LedgerError {

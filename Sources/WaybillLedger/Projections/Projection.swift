@@ -22,14 +22,6 @@ protocol Projection: SendableMetatype {
   static func bind(_ row: Row, to statement: Statement, from index: Int32)
 }
 
-/// Every projection of the ledger.
-enum Projections {
-  static let all: [any Projection.Type] = [
-    QueueProjection.self, UploadStateProjection.self, ContentIndexProjection.self,
-    WorkProjection.self, SessionProjection.self,
-  ]
-}
-
 /// Writes one projection's rows, each at most once a transaction and only when it has changed.
 protocol ProjectionTable: AnyObject {
   /// Remembers the row an upload has before the transaction touches it.

@@ -74,7 +74,7 @@ public actor LedgerReader {
     } catch {
       throw LedgerError(error, doing: "reading \(EscapedText.escape(database))")
     }
-    throw OpenedLedger.foreign(files ?? LedgerFiles(directory: path))
+    throw LedgerError.foreign(database)
   }
 
   /// Opens the database as it can be opened: beside a writer where the folder can be written,

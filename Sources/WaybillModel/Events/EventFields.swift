@@ -112,3 +112,9 @@ extension JSONValue {
     return text
   }
 }
+
+/// A payload that knows its stored fields.
+protocol EventPayload: Equatable, Sendable {
+  init(_ fields: EventFields) throws(FieldProblem)
+  func write(to fields: inout EventFields)
+}

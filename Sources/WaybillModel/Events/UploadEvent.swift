@@ -145,9 +145,3 @@ public enum UploadEvent: Equatable, Sendable {
     }
   }
 }
-
-/// A payload that knows its stored fields.
-protocol EventPayload: Equatable, Sendable {
-  init(_ fields: EventFields) throws(FieldProblem)
-  func write(to fields: inout EventFields)
-}
