@@ -34,20 +34,32 @@ final class EngineFixture: Sendable {
     try await Ledger.open(directory: folder + "/ledger")
   }
 
-  func engine(_ ledger: Ledger, token: String = EngineFixture.token) -> UploadEngine {
+  /// An engine with the real transport; the clock may run faster than the wall's.
+  func engine(
+    _ ledger: Ledger, transport: (any Transport)? = nil,
+    credentials: CredentialProvider = .accepted, patience: Int64 = 3000, haste: Int64 = 1,
+    destination: Destination? = nil
+  ) -> UploadEngine {
     var options = UploadEngine.Options()
-    options.patienceMilliseconds = 3000
+    options.patienceMilliseconds = patience
+    options.destination = destination
+    let start = SystemClock.now
     return UploadEngine(
-      ledger: ledger, transport: CurlTransport(),
-      credentials: CredentialProvider { refused in refused ? nil : Secret(token) },
-      options: options)
+      ledger: ledger, transport: transport ?? CurlTransport(options: .test),
+      credentials: credentials, options: options,
+      clock: {
+        let real = SystemClock.now
+        return real.adding(milliseconds: (haste - 1) * real.milliseconds(since: start))
+      })
   }
 
   /// A file of `count` bytes that differ with the seed.
   func picture(_ name: String, _ count: Int, seed: UInt8 = 1) throws -> PickedFile {
     let path = folder + "/pictures/" + name
     var bytes = [UInt8](repeating: 0, count: count)
-    for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index &* 31 &+ Int(seed)) }
+    for index in bytes.indices {
+      bytes[index] = UInt8(truncatingIfNeeded: index &* 31 &+ Int(seed))
+    }
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     return PickedFile(path: [UInt8](path.utf8))
   }
@@ -58,7 +70,75 @@ final class EngineFixture: Sendable {
     return try await ledger.reader.events(query).map(\.kindName)
   }
 
+  /// Names of all events of an upload beside the four of its beginning and the copy's release.
+  func events(_ ledger: Ledger, of upload: UploadID) async throws -> [RecordedEvent] {
+    var query = EventQuery()
+    query.upload = upload
+    return try await ledger.reader.events(query)
+  }
+
+  /// How many events of a kind the ledger holds.
+  func count(_ kind: EventKind, in ledger: Ledger) async throws -> Int {
+    var query = EventQuery()
+    query.kinds = [kind.rawValue]
+    return try await ledger.reader.events(query).count
+  }
+
+  /// Appends what a command decides to.
+  func order(_ command: UploadCommand, _ upload: UploadID, in ledger: Ledger) async throws {
+    try await ledger.record(upload) { (try? $0.decide(command)) ?? [] }
+  }
+
+  func stagedPath(_ upload: UploadID) -> String {
+    "\(folder)/ledger/staged/\(upload.description)"
+  }
+
   var stagedFiles: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder + "/ledger/staged")) ?? []
+  }
+}
+
+extension CredentialProvider {
+  /// The one token the server knows, and no other.
+  static let accepted = CredentialProvider { refused in
+    refused ? nil : Secret(EngineFixture.token)
+  }
+}
+
+/// A condition that did not come true in time.
+struct NeverCame: Error {}
+
+/// Waits until a condition that nothing announces holds.
+func eventually(_ condition: () async throws -> Bool) async throws {
+  let deadline = ContinuousClock.now + .seconds(60)
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else { throw NeverCame() }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}
+
+/// What `work` gives, or nil when it is not done within a generous time; it is cancelled then.
+func within<T: Sendable>(
+  _ limit: Duration = .seconds(30), _ work: @escaping @Sendable () async throws -> T
+) async throws -> T? {
+  try await withThrowingTaskGroup(of: T?.self) { group in
+    group.addTask { try await work() }
+    group.addTask {
+      try await Task.sleep(for: limit)
+      return nil
+    }
+    defer { group.cancelAll() }
+    return try await group.next() ?? nil
+  }
+}
+
+extension Ledger {
+  /// Waits until an upload is in a state of the six-state view or past it.
+  func wait(for word: StateWord, of upload: UploadID) async throws {
+    try await wait(for: upload) { $0.stateWord == word }
+  }
+
+  func wait(for upload: UploadID, until holds: (Upload) -> Bool) async throws {
+    try await eventually { holds(try self.upload(upload)) }
   }
 }
