@@ -1,5 +1,8 @@
-/// A value that must not be written anywhere: it has no readable description and no encoding.
-public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+/// A value that must not be written anywhere: it has no readable description, no encoding and
+/// nothing for a debugger's dump to find.
+public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
   private let value: String
 
   /// Wraps a secret.
@@ -12,6 +15,8 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
   public var description: String { "(secret)" }
   /// Says that there is a secret, not which.
   public var debugDescription: String { "(secret)" }
+  /// Shows no children.
+  public var customMirror: Mirror { Mirror(self, children: [(label: String?, value: Any)]()) }
 }
 
 /// Where the credential of the ledger's account comes from. Asked at send time, never stored.

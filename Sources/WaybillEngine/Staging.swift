@@ -107,7 +107,8 @@ struct Staging: Sendable {
       guard output >= 0 else { throw .last("make the copy") }
       defer { close(output) }
       do throws(StagingError) {
-        let hashed = try pour(input.descriptor, into: output)
+        let hashed = try pour(
+          input.descriptor, into: output, limit: Int64(input.status.st_size))
         try checkUnchanged(input.descriptor, since: input.status, copied: hashed.byteCount)
         guard fsync(output) == 0 else { throw .last("sync the copy") }
         return Copy(file: file, byteCount: hashed.byteCount, hash: hashed.hash)
@@ -148,14 +149,16 @@ struct Staging: Sendable {
     let free = UInt64(volume.f_bavail) * UInt64(volume.f_frsize)
     guard UInt64(max(byteCount, 0)) + Staging.reserveBytes <= free else {
       throw StagingError(
-        .diskFull, "its copy needs \(byteCount) bytes and only \(free) are free on the disk of the"
+        .diskFull,
+        "its copy needs \(byteCount) bytes and only \(free) are free on the disk of the"
           + " ledger")
     }
   }
 
-  /// Reads to the end through one buffer, writing and hashing what was read.
+  /// Reads to the end through one buffer, writing and hashing what was read. A file that turns out
+  /// longer than `limit` is given up, since one that grows as fast as it is read has no end.
   private func pour(
-    _ input: Int32, into output: Int32?
+    _ input: Int32, into output: Int32?, limit: Int64 = .max
   ) throws(StagingError) -> (byteCount: Int64, hash: ContentHash) {
     let hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -167,6 +170,7 @@ struct Staging: Sendable {
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .last("read it") }
       if count == 0 { return (total, hasher.finish()) }
+      guard Int64(count) <= limit - total else { throw Staging.changed }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       hasher.update(bytes)
       if let output { try write(bytes, to: output) }
@@ -203,8 +207,12 @@ struct Staging: Sendable {
     guard after.st_size == before.st_size, copied == Int64(before.st_size),
       after.modified == before.modified
     else {
-      throw StagingError(.changedWhileReading, "it changed while it was read; add it again")
+      throw Staging.changed
     }
+  }
+
+  private static var changed: StagingError {
+    StagingError(.changedWhileReading, "it changed while it was read; add it again")
   }
 
   // MARK: Trusting a copy

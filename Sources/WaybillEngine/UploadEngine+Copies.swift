@@ -81,6 +81,8 @@ extension UploadEngine {
     let halves = UUIDv7.halves(time: clock(), random: random.next())
     let id = UploadID(high: halves.high, low: halves.low)
     let copy: Staging.Copy
+    taking.insert(id)
+    defer { taking.remove(id) }
     do throws(StagingError) {
       copy = try await staging.stage(file.path, for: id)
       try staging.syncFolder()
@@ -90,20 +92,32 @@ extension UploadEngine {
     let exported = Exported(
       file: copy.file, name: file.name, byteCount: copy.byteCount, source: file.source,
       captured: file.captured)
-    if let holder = try await holder(of: copy.hash) {
-      try await append(.deduplicated(Deduplicated(original: .upload(holder.id))), copy, exported, id)
-      switch holder.ending {
-      case .committed, .deduplicated: summary.alreadyUploaded.append((file, holder.id))
-      case .cancelled, nil: summary.alreadyQueued.append((file, holder.id))
-      }
-      return
-    }
     let intent = Intent(
       destination: destination.text, operation: IdempotencyKey(id.description),
       priority: priority)
-    try await append(.queued(Queued(intent: intent)), copy, exported, id)
-    summary.queued.append((file, id))
-    raiseSignal()
+    for _ in 1...Ledger.maximumDecisions {
+      if let holder = try await holder(of: copy.hash) {
+        let duplicate = Deduplicated(original: .upload(holder.id))
+        try await append(.deduplicated(duplicate), copy, exported, id)
+        switch holder.ending {
+        case .committed, .deduplicated: summary.alreadyUploaded.append((file, holder.id))
+        case .cancelled, nil: summary.alreadyQueued.append((file, holder.id))
+        }
+        return
+      }
+      do throws(LedgerError) {
+        try await append(.queued(Queued(intent: intent)), copy, exported, id)
+      } catch {
+        // The same bytes were queued since we looked: this one is the duplicate.
+        if error.code == .duplicateContent { continue }
+        throw error
+      }
+      summary.queued.append((file, id))
+      return raiseSignal()
+    }
+    let busy = StagingError(.changedWhileReading, "its bytes are added and given up all the time")
+    try? staging.release(copy.file)
+    summary.unavailable.append((file, busy))
   }
 
   /// The live upload that holds some bytes. One that cannot go on because its own copy is gone
@@ -131,7 +145,9 @@ extension UploadEngine {
           ProposedEvent(last, cause: .command),
         ], to: id, expecting: .none)
     } catch {
-      if error.outcome == .notWritten { try? staging.release(copy.file) }
+      if error.outcome == .notWritten, error.code != .duplicateContent {
+        try? staging.release(copy.file)
+      }
       throw error
     }
   }
@@ -149,15 +165,21 @@ extension UploadEngine {
     guard let destination = options.destination, let hash = try await ledger.upload(upload.id).hash
     else {
       // Saved locally is where it stays until somebody says where it shall go.
-      activities[upload.id, default: Planner.Activity()].notBefore = .distantFuture
+      let revision = try await ledger.upload(upload.id).revision
+      activities[upload.id, default: Planner.Activity()].leftAt = revision
       return
     }
     let holder = try await holder(of: hash)
     let intent = Intent(
       destination: destination.text, operation: IdempotencyKey(upload.id.description))
-    try await ledger.record(upload.id) { newest in
-      let command = holder.map { UploadCommand.deduplicate(.upload($0.id)) } ?? .queue(intent)
-      return (try? newest.decide(command)) ?? []
+    do throws(LedgerError) {
+      try await ledger.record(upload.id) { newest in
+        let command = holder.map { UploadCommand.deduplicate(.upload($0.id)) } ?? .queue(intent)
+        return (try? newest.decide(command)) ?? []
+      }
+    } catch {
+      // The same bytes were queued since we looked; the next look finds them.
+      guard error.code == .duplicateContent else { throw error }
     }
   }
 
@@ -169,7 +191,7 @@ extension UploadEngine {
       try staging.release(copy.file)
     } catch {
       // The copy is in nobody's way; the next launch tries again.
-      activities[upload.id, default: Planner.Activity()].notBefore = .distantFuture
+      activities[upload.id, default: Planner.Activity()].leftAt = upload.revision
       return
     }
     try await ledger.record(upload.id) { (try? $0.decide(.releaseCopy)) ?? [] }
@@ -180,7 +202,9 @@ extension UploadEngine {
   /// Stops what is on its way for an upload that was given up and tells the server, once; a
   /// session nobody deletes expires by itself.
   private func giveUp(_ upload: Upload) async {
-    for transfer in live where transfer.upload == upload.id { await transport.cancel(transfer) }
+    for transfer in live.keys where transfer.upload == upload.id {
+      await transport.cancel(transfer)
+    }
     guard let session = upload.session, let intent = upload.intent,
       let destination = try? Destination(intent.destination, allowsPlainHTTP: true),
       let token = await credentials.token()
@@ -199,8 +223,10 @@ extension UploadEngine {
     if conditions.credentials == .rejected { try await note(credentials: .unknown) }
     try await sweep()
     let known = Set(await transport.liveTransfers())
-    live.formUnion(known)
-    transfers += known.count
+    for transfer in known where live[transfer] == nil {
+      live[transfer] = credentialRound
+      transfers += 1
+    }
     var looked: Int64 = 0
     var corrected: Int64 = 0
     for id in try await ledger.reader.uploadsInFlight() {
@@ -216,14 +242,10 @@ extension UploadEngine {
   private func sweep() async throws(LedgerError) {
     for name in staging.files() {
       guard let file = StagedFileID(name) else { continue }
-      guard let id = UploadID(name) else { continue }
+      guard let id = UploadID(name), !taking.contains(id) else { continue }
       let upload = try await ledger.reader.upload(id)
       if let upload, upload.copy?.file == file, upload.copyReleased == nil { continue }
       try? staging.release(file)
     }
   }
-}
-
-extension Timestamp {
-  fileprivate static let distantFuture = Timestamp(microseconds: .max)
 }

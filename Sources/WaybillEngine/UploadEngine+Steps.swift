@@ -33,10 +33,7 @@ extension UploadEngine {
   ) async throws(LedgerError) {
     guard let request else { return }
     for isSecondTry in [false, true] {
-      let round = credentialRound
-      guard let token = await credentials.token() else {
-        return try await note(credentials: .rejected)
-      }
+      guard let (token, round) = try await credential() else { return }
       let outcome = await transport.call(request.authorized(by: token))
       let verdict = ReplyClassifier.classify(outcome, endpoint: endpoint, now: clock())
       try await note(verdict)
@@ -48,19 +45,6 @@ extension UploadEngine {
     }
   }
 
-  /// Asks for a new credential after a refusal; many refusals of one credential ask once, and a
-  /// new one that is refused as well is the last for now.
-  ///
-  /// - Returns: whether there is another one to try.
-  func renewCredential(refusedIn round: Int) async throws(LedgerError) -> Bool {
-    guard round == credentialRound else { return true }
-    credentialRound += 1
-    refusals += 1
-    if refusals < 2, await credentials.token(refused: true) != nil { return true }
-    try await note(credentials: .rejected)
-    return false
-  }
-
   private func settle(
     _ verdict: Verdict, _ endpoint: ReplyClassifier.Endpoint, for upload: Upload
   ) async throws(LedgerError) {
@@ -70,19 +54,43 @@ extension UploadEngine {
       setbacks: activity.setbacks, now: clock(), random: random.next())
     activity.notBefore = PartsAdapter.nextAttempt(after: verdict, pace: pace)
     activity.setbacks = activity.notBefore == nil ? 0 : activity.setbacks + 1
-    activity.mustAsk = endpoint == .commit && verdict.leavesOutcomeOpen
-    activities[id] = activity
-    if case .wait(.protocolViolation, let status, _) = verdict,
-      activity.setbacks >= RetryPolicy.maximumAttempts
-    {
-      try await observe(.blocked(.protocolViolation, status: status), of: id)
+    if endpoint == .commit {
+      activity.mustAsk = verdict.leavesOutcomeOpen
+    } else if PartsAdapter.serverStatus(of: verdict) != nil {
+      activity.mustAsk = false
     }
+    if verdict.isContradiction { activity.contradictions += 1 }
+    let blocked = UploadEngine.blocked(by: verdict, activity)
+    if blocked != nil {
+      activity.contradictions = 0
+      activity.setbacks = 0
+      activity.notBefore = nil
+    }
+    activities[id] = activity
     if let status = PartsAdapter.serverStatus(of: verdict) {
       try await ledger.record(id) { Reconciliation.compare($0, with: status) }
       activities[id]?.asked = try await ledger.upload(id).revision
+      if let blocked { try await observe(blocked, of: id) }
+    } else if let blocked {
+      try await observe(blocked, of: id)
     } else if let observation = PartsAdapter.observation(of: verdict) {
       try await observe(observation, of: id)
     }
+  }
+
+  /// Why a person has to be asked after a verdict that by itself asks only for patience.
+  private static func blocked(
+    by verdict: Verdict, _ activity: Planner.Activity
+  ) -> Observation? {
+    if activity.contradictions >= Reconciliation.maximumRegressions {
+      return .blocked(.serverInconsistent, status: nil)
+    }
+    if case .wait(.protocolViolation, let status, _) = verdict,
+      activity.setbacks >= RetryPolicy.maximumAttempts
+    {
+      return .blocked(.protocolViolation, status: status)
+    }
+    return nil
   }
 
   func observe(_ observation: Observation, of id: UploadID) async throws(LedgerError) {
@@ -115,12 +123,10 @@ extension UploadEngine {
       return try await block(.sourceChanged, upload)
     }
     guard let request = adapter.part(part, of: upload, at: path, digest: digest) else { return }
-    guard let token = await credentials.token() else {
-      return try await note(credentials: .rejected)
-    }
+    guard let (token, round) = try await credential(), !isStopping else { return }
     // What was decided on may have moved while the part was read: decided again on the newest state.
     let recorded = try await ledger.record(upload.id) { newest in
-      guard newest.session == session else { return [] }
+      guard newest.session == session, newest.paused == nil else { return [] }
       return (try? newest.decide(.send(part))) ?? []
     }
     guard let sent = recorded.events.first, case .upload(.partSent(let fact)) = sent.body else {
@@ -129,8 +135,10 @@ extension UploadEngine {
     let transfer = TransferDescription(
       upload: upload.id, part: part, attempt: fact.attempt, launch: sent.launch)
     isOnItsWay = true
-    live.insert(transfer)
+    live[transfer] = round
     await transport.start(transfer, request.authorized(by: token))
+    // A stop may have passed while it was announced.
+    if isStopping { await transport.cancel(transfer) }
   }
 
   private func trusts(_ copy: Exported, of upload: Upload) async throws(LedgerError) -> Bool {
@@ -150,9 +158,9 @@ extension UploadEngine {
   private func block(_ reason: AttentionReason, _ upload: Upload) async throws(LedgerError) {
     if activities[upload.id]?.asked != upload.revision {
       try await askStatus(upload)
-      guard activities[upload.id]?.notBefore == nil else { return }
     }
     let newest = try await ledger.upload(upload.id)
+    guard activities[upload.id]?.asked == newest.revision else { return }
     if newest.received == nil, newest.ending == nil {
       try await observe(.blocked(reason, status: nil), of: upload.id)
     }
@@ -165,7 +173,7 @@ extension UploadEngine {
   func receive(_ event: TransportEvent) async {
     switch event {
     case .progress(let transfer, let sent):
-      if live.contains(transfer) { await ledger.note(progress: [transfer: sent]) }
+      if live[transfer] != nil { await ledger.note(progress: [transfer: sent]) }
     case .completed(let transfer, let outcome):
       Task {
         do throws(LedgerError) {
@@ -179,7 +187,7 @@ extension UploadEngine {
   }
 
   private func release(_ transfer: TransferDescription) {
-    if live.remove(transfer) != nil { transfers -= 1 }
+    if live.removeValue(forKey: transfer) != nil { transfers -= 1 }
     raiseSignal()
   }
 
@@ -188,14 +196,16 @@ extension UploadEngine {
   ) async throws(LedgerError) {
     let upload = try await ledger.upload(transfer.upload)
     guard let plan = upload.session?.plan else {
-      // The session is gone, or the upload has ended: what is left to say is a note or nothing.
+      // The session is gone: what is left to say is a note of a late success, or nothing.
+      guard case .reply(let reply) = outcome, reply.status == 200 else { return }
       return try await observe(.partHeld(transfer, received: PartSet()), of: transfer.upload)
     }
     let verdict = ReplyClassifier.classify(
       outcome, endpoint: .part(transfer.part, of: plan), now: clock())
     try await note(verdict)
     if case .credentialsRejected = verdict {
-      _ = try await renewCredential(refusedIn: credentialRound)
+      _ = try await renewCredential(
+        refusedIn: live[transfer] ?? credentialRound)
     }
     let setbacks =
       upload.parts.indices.contains(transfer.part.index)
@@ -211,9 +221,17 @@ extension Verdict {
   /// Whether the server may have done what was asked although it did not say so.
   fileprivate var leavesOutcomeOpen: Bool {
     switch self {
-    case .wait(.offline, _, _), .wait(.stopped, _, _): false
+    case .wait(.offline, _, _): false
     case .wait, .partsMissing, .inProgress: true
     case .statement, .credentialsRejected, .blocked, .conflict: false
+    }
+  }
+
+  /// Whether the server takes back what it had stated: a session it opened, parts it held.
+  fileprivate var isContradiction: Bool {
+    switch self {
+    case .statement(.status(.gone)), .partsMissing: true
+    default: false
     }
   }
 }

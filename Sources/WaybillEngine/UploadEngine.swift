@@ -57,24 +57,39 @@ public actor UploadEngine {
   var transfers = 0
   /// Small calls on their way.
   var calls = 0
-  /// The transfers this engine started and has not seen the end of.
-  var live: Set<TransferDescription> = []
+  /// The transfers this engine started and has not seen the end of, each with the round of the
+  /// credential it was sent with.
+  var live: [TransferDescription: Int] = [:]
+  /// Copies that are being made and have no row yet.
+  var taking: Set<UploadID> = []
   /// What the ledger last recorded of the conditions.
   var conditions = Conditions()
   /// Calls or parts in a row that did not reach the server.
   var offlineSetbacks = 0
   /// The earliest moment of the next try while the server is out of reach.
   var offlineUntil: Timestamp?
-  private var offlineSince: Timestamp?
+  var offlineSince: Timestamp?
   /// Copies whose inode changed after they were recorded and that were hashed again since.
   var trustedCopies: [UploadID: Timestamp] = [:]
   /// Counts the credentials the server has refused, so that many refusals lead to one new one.
   var credentialRound = 0
   /// Credentials refused one after the other.
   var refusals = 0
+  /// The request for a new credential that is under way; everyone refused meanwhile waits for it.
+  var renewal: Task<Bool, Never>?
   private var failure: LedgerError?
-  private var isStopping = false
+  private(set) var isStopping = false
+  private var isRunning = false
+  /// Whether a run that follows ends once nothing is left to do.
   private var endsWhenIdle = false
+  /// Counts the runs, so that what was meant for one does not end the next.
+  private var runs = 0
+  /// Steps under way, by number, so that a stop can end them.
+  private var tasks: [Int: Task<Void, Never>] = [:]
+  private var startedTasks = 0
+  /// Hears what the transport says for as long as the engine lives: its events have one consumer
+  /// and end for good with it.
+  private var listener: Task<Void, Never>?
   private let signal = Signal()
 
   /// Makes an engine.
@@ -99,39 +114,77 @@ public actor UploadEngine {
 
   // MARK: Running
 
-  /// Reconciles the ledger with the transport, then works until the mode says that it is over.
+  /// Reconciles the ledger with the transport, then works until the mode says that it is over. An
+  /// engine can run again and again, but has one run at a time. Cancelling the caller stops the run.
   ///
   /// - Returns: why it ended. Everything that was decided is in the log by then.
   /// - Throws: `LedgerError` when the ledger cannot be read or written; what was on its way is
   ///   stopped first.
   public func run(_ mode: Mode) async throws(LedgerError) -> Ending {
-    isStopping = false
-    defer { endsWhenIdle = false }
-    let events = Task {
-      for await event in transport.events { await self.receive(event) }
+    precondition(!isRunning, "an engine has one run at a time: await the end of the first one")
+    isRunning = true
+    defer {
+      isRunning = false
+      endsWhenIdle = false
     }
-    defer { events.cancel() }
+    isStopping = false
+    failure = nil
+    lookAgain()
+    offlineSince = nil
+    runs += 1
+    listen()
+    let run = runs
+    let ended = await withTaskCancellationHandler {
+      await result(of: mode)
+    } onCancel: {
+      Task { await self.stop(run: run) }
+    }
+    return try ended.get()
+  }
+
+  private func result(of mode: Mode) async -> Result<Ending, LedgerError> {
     do throws(LedgerError) {
-      try await launch()
-      while true {
-        if let failure { throw failure }
-        try await ledger.takeInbox()
-        let wake = try await startSteps()
-        if isStopping, calls == 0, transfers == 0 { return .stopped }
-        if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
-        await signal.wait(until: wake, now: clock())
-      }
+      return .success(try await work(mode))
     } catch {
-      await stopTransfers()
-      throw error
+      await stopEverything()
+      return .failure(error)
     }
   }
 
-  /// Asks a run to end: nothing new is started, parts on their way are stopped and recorded as
-  /// such, and `run` returns `.stopped`.
-  public func stop() async {
+  private func work(_ mode: Mode) async throws(LedgerError) -> Ending {
+    try await launch()
+    while true {
+      if let failure { throw failure }
+      try await ledger.takeInbox()
+      let wake = try await startSteps()
+      if isStopping, calls == 0, transfers == 0 { return .stopped }
+      if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
+      await signal.wait(until: wake, now: clock())
+    }
+  }
+
+  private func listen() {
+    guard listener == nil else { return }
+    let events = transport.events
+    listener = Task { [weak self] in
+      for await event in events {
+        guard let self else { return }
+        await self.receive(event)
+      }
+    }
+  }
+
+  deinit { listener?.cancel() }
+
+  /// Asks a run to end: nothing new is started, what is on its way is stopped and recorded as
+  /// such, and `run` returns `.stopped`. While nothing runs it does nothing: to end a run that may
+  /// not have begun yet, cancel its task.
+  public func stop() async { await stop(run: runs) }
+
+  private func stop(run: Int) async {
+    guard isRunning, run == runs else { return }
     isStopping = true
-    await stopTransfers()
+    await stopEverything()
     signal.raise()
   }
 
@@ -150,6 +203,8 @@ public actor UploadEngine {
 
   /// Tells the engine that there is a new credential.
   public func credentialsChanged() async throws(LedgerError) {
+    refusals = 0
+    credentialRound += 1
     try await note(credentials: .unknown)
     signal.raise()
   }
@@ -162,13 +217,19 @@ public actor UploadEngine {
     signal.raise()
   }
 
+  private func stopEverything() async {
+    for task in tasks.values { task.cancel() }
+    await stopTransfers()
+  }
+
   private func stopTransfers() async {
-    for transfer in live { await transport.cancel(transfer) }
+    for transfer in live.keys { await transport.cancel(transfer) }
   }
 
   private func ending() async throws(LedgerError) -> Ending? {
     guard calls == 0, transfers == 0 else { return nil }
-    if try await ledger.reader.workLeft(now: clock()).count == 0 { return .finished }
+    let workLeft = try await ledger.reader.workLeft(now: clock()).count
+    if try await workLeft <= leftAlone(atLeast: workLeft) { return .finished }
     if try await ledger.state().isSealed { return .sealed }
     if conditions.credentials == .rejected { return .credentialsRejected }
     if let offlineSince,
@@ -177,6 +238,18 @@ public actor UploadEngine {
       return .offline
     }
     return nil
+  }
+
+  /// How many uploads of the work list nothing can be done for in this launch; counted only if
+  /// there can be so many.
+  private func leftAlone(atLeast count: Int64) async throws(LedgerError) -> Int64 {
+    let candidates = activities.filter { $0.value.leftAt != nil }
+    guard Int64(candidates.count) >= count else { return 0 }
+    var left: Int64 = 0
+    for (id, activity) in candidates where try await ledger.upload(id).revision == activity.leftAt {
+      left += 1
+    }
+    return left
   }
 
   // MARK: Planning
@@ -194,8 +267,9 @@ public actor UploadEngine {
     guard !isStopping else { return wake }
     let state = try await ledger.state()
     conditions = state.conditions
+    if state.isSealed { await stopTransfers() }
     let isHeld = state.isSealed || conditions.credentials == .rejected
-    let waiting = activities.values.reduce(0) { $0 + (($1.notBefore ?? now) > now ? 1 : 0) }
+    let waiting = activities.values.count { $0.leftAt != nil || ($0.notBefore ?? now) > now }
     let uploads = try await ledger.work(now: now, limit: UploadEngine.window + waiting)
     var limits = conditions.network == .offline ? .probe : options.limits
     if let offlineUntil, offlineUntil > now {
@@ -219,12 +293,15 @@ public actor UploadEngine {
       calls += 1
       activities[upload, default: Planner.Activity()].isBusy = true
     }
-    Task {
+    let number = startedTasks
+    startedTasks += 1
+    tasks[number] = Task {
       do throws(LedgerError) {
         try await self.perform(step, of: upload)
       } catch {
         self.fail(error)
       }
+      self.tasks[number] = nil
       self.finish(step, of: upload)
     }
   }
@@ -237,51 +314,6 @@ public actor UploadEngine {
       activities[upload]?.isBusy = false
     }
     signal.raise()
-  }
-
-  // MARK: Conditions
-
-  /// Records what a verdict says of the conditions, when that has changed.
-  func note(_ verdict: Verdict) async throws(LedgerError) {
-    switch verdict {
-    case .wait(.stopped, _, _), .wait(.sourceUnreadable, _, _): return
-    case .wait(.offline, _, _): try await note(isReached: false)
-    case .credentialsRejected: try await note(isReached: true)
-    default:
-      try await note(isReached: true)
-      refusals = 0
-      if conditions.credentials != .rejected { try await note(credentials: .accepted) }
-    }
-  }
-
-  private func note(isReached: Bool) async throws(LedgerError) {
-    if isReached {
-      offlineSetbacks = 0
-      offlineUntil = nil
-      offlineSince = nil
-    } else {
-      let now = clock()
-      offlineSince = offlineSince ?? now
-      offlineUntil = RetryPolicy.notBefore(
-        setbacks: offlineSetbacks, asked: nil, now: now, random: random.next())
-      offlineSetbacks += 1
-    }
-    var changed = conditions
-    changed.network = isReached ? .online : .offline
-    try await note(changed)
-  }
-
-  /// Records whether the server accepts the credential, when that has changed.
-  func note(credentials: Conditions.Credentials) async throws(LedgerError) {
-    var changed = conditions
-    changed.credentials = credentials
-    try await note(changed)
-  }
-
-  private func note(_ changed: Conditions) async throws(LedgerError) {
-    guard changed != conditions else { return }
-    conditions = changed
-    try await ledger.append(.conditionsChanged(changed), cause: .transport)
   }
 }
 

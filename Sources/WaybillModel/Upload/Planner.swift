@@ -48,6 +48,10 @@ public enum Planner {
     public var notBefore: Timestamp?
     /// Calls in a row that came to nothing.
     public var setbacks = 0
+    /// The revision at which nothing more can be done in this launch; any later one can change it.
+    public var leftAt: StreamRevision?
+    /// How often in this launch the server forgot a session, or missed parts it had just stated.
+    public var contradictions = 0
 
     /// Nothing goes on.
     public init() {}
@@ -73,7 +77,7 @@ public enum Planner {
   public static func move(
     _ upload: Upload, _ activity: Activity, launch: LaunchGeneration, now: Timestamp
   ) -> Move {
-    if activity.isBusy { return .rest }
+    if activity.isBusy || activity.leftAt == upload.revision { return .rest }
     if upload.ending != nil {
       let isReleased = upload.copy == nil || upload.copyReleased != nil
       return isReleased ? .rest : .perform([.releaseCopy])
