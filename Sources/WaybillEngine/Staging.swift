@@ -259,15 +259,41 @@ struct Staging: Sendable {
 
   /// The hash of one slice of a copy, as it is now; nil when the slice cannot be read to its end.
   func hash(of slice: FileSlice) async -> ContentHash? {
-    await onQueue { Staging.hash(of: slice) }
+    await onQueue { self.pour(slice, into: nil) }
   }
 
-  private static func hash(of slice: FileSlice) -> ContentHash? {
+  /// Writes one slice of a copy to a file of its own, which replaces any earlier one.
+  ///
+  /// - Returns: the slice that is the whole new file, and its hash; nil when the slice cannot be
+  ///   read to its end or the file cannot be written, and then there is no file.
+  func cut(
+    _ slice: FileSlice, part: PartNumber, of upload: UploadID
+  ) async -> (slice: FileSlice, hash: ContentHash)? {
+    let path = "\(directory)/\(PartFileName(upload: upload, part: part))"
+    let hash: ContentHash? = await onQueue {
+      let output = open(
+        path, O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_WRONLY, 0o600)
+      guard output >= 0 else { return nil }
+      defer { close(output) }
+      if let hash = self.pour(slice, into: output) { return hash }
+      unlink(path)
+      return nil
+    }
+    return hash.map { (FileSlice(path: path, offset: 0, count: slice.count), $0) }
+  }
+
+  /// Deletes the file of a part; one that was never made is fine.
+  func release(part: PartNumber, of upload: UploadID) {
+    unlink("\(directory)/\(PartFileName(upload: upload, part: part))")
+  }
+
+  private func pour(_ slice: FileSlice, into output: Int32?) -> ContentHash? {
     let descriptor = open(slice.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let hasher = SHA256()
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferBytes, alignment: 4096)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Staging.bufferBytes, alignment: 4096)
     defer { buffer.deallocate() }
     var done: Int64 = 0
     while done < slice.count {
@@ -275,7 +301,9 @@ struct Staging: Sendable {
       let count = pread(descriptor, buffer.baseAddress, wanted, off_t(slice.offset + done))
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return nil }
-      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      hasher.update(bytes)
+      if let output, (try? write(bytes, to: output)) == nil { return nil }
       done += Int64(count)
     }
     return hasher.finish()
@@ -333,4 +361,26 @@ extension Timestamp {
   fileprivate init(_ time: timespec) {
     self.init(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
+}
+
+/// The name of a file that holds one part, for transports that send whole files only.
+struct PartFileName: Equatable, CustomStringConvertible {
+  let upload: UploadID
+  let part: PartNumber
+
+  init(upload: UploadID, part: PartNumber) {
+    self.upload = upload
+    self.part = part
+  }
+
+  /// Reads a name from the staging folder; nil for any other file.
+  init?(_ name: String) {
+    let halves = name.split(separator: "~", omittingEmptySubsequences: false)
+    guard halves.count == 2, let upload = UploadID(String(halves[0])), let index = Int(halves[1]),
+      (0..<PartPlan.maximumPartCount).contains(index)
+    else { return nil }
+    self.init(upload: upload, part: PartNumber(index))
+  }
+
+  var description: String { "\(upload)~\(part.index)" }
 }

@@ -221,12 +221,9 @@ extension UploadEngine {
   func launch() async throws(LedgerError) {
     conditions = try await ledger.state().conditions
     if conditions.credentials == .rejected { try await note(credentials: .unknown) }
-    try await sweep()
     let known = Set(await transport.liveTransfers())
-    for transfer in known where live[transfer] == nil {
-      live[transfer] = credentialRound
-      transfers += 1
-    }
+    for transfer in known where live[transfer] == nil { try await adopt(transfer) }
+    try await sweep()
     var looked: Int64 = 0
     var corrected: Int64 = 0
     for id in try await ledger.reader.uploadsInFlight() {
@@ -238,9 +235,24 @@ extension UploadEngine {
     try await ledger.append(.reconciled(reconciled), cause: .reconciliation)
   }
 
-  /// Deletes copies that belong to no upload that still needs one.
+  /// Takes over a transfer that an earlier process started.
+  private func adopt(_ transfer: TransferDescription) async throws(LedgerError) {
+    live[transfer] = credentialRound
+    transfers += 1
+    guard !transport.sendsSlices else { return }
+    let bytes = try await ledger.upload(transfer.upload).partFileBytes(of: transfer.part)
+    partFiles[PartKey(upload: transfer.upload, part: transfer.part)] = bytes
+  }
+
+  /// Deletes copies that belong to no upload that still needs one, and files of parts that are not
+  /// on their way.
   private func sweep() async throws(LedgerError) {
     for name in staging.files() {
+      if let file = PartFileName(name) {
+        let key = PartKey(upload: file.upload, part: file.part)
+        if partFiles[key] == nil { staging.release(part: file.part, of: file.upload) }
+        continue
+      }
       guard let file = StagedFileID(name) else { continue }
       guard let id = UploadID(name), !taking.contains(id) else { continue }
       let upload = try await ledger.reader.upload(id)

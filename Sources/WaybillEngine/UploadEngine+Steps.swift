@@ -112,17 +112,18 @@ extension UploadEngine {
 
   private func send(_ part: PartNumber, of upload: Upload) async throws(LedgerError) {
     var isOnItsWay = false
-    defer { if !isOnItsWay { transfers -= 1 } }
+    defer { if !isOnItsWay { giveBack(part, of: upload.id) } }
     guard let copy = upload.copy, let session = upload.session,
       let adapter = try await adapter(for: upload), try await trusts(copy, of: upload)
     else { return }
     let path = staging.path(of: copy.file)
     let slice = FileSlice(
       path: path, offset: session.plan.offset(of: part), count: session.plan.byteCount(of: part))
-    guard let digest = await staging.hash(of: slice) else {
+    guard let (body, digest) = await content(of: slice, part: part, of: upload) else {
       return try await block(.sourceChanged, upload)
     }
-    guard let request = adapter.part(part, of: upload, at: path, digest: digest) else { return }
+    guard var request = adapter.part(part, of: upload, at: path, digest: digest) else { return }
+    request.body = .file(body)
     guard let (token, round) = try await credential(), !isStopping else { return }
     // What was decided on may have moved while the part was read: decided again on the newest state.
     let recorded = try await ledger.record(upload.id) { newest in
@@ -139,6 +140,25 @@ extension UploadEngine {
     await transport.start(transfer, request.authorized(by: token))
     // A stop may have passed while it was announced.
     if isStopping { await transport.cancel(transfer) }
+  }
+
+  /// What is sent for a part, and its hash: the slice of the copy itself, or a file of its own for
+  /// a transport that sends whole files only.
+  private func content(
+    of slice: FileSlice, part: PartNumber, of upload: Upload
+  ) async -> (body: FileSlice, digest: ContentHash)? {
+    let fileBytes = transport.sendsSlices ? 0 : upload.partFileBytes(of: part)
+    guard fileBytes > 0 else { return await staging.hash(of: slice).map { (slice, $0) } }
+    partFiles[PartKey(upload: upload.id, part: part)] = fileBytes
+    return await staging.cut(slice, part: part, of: upload.id).map { ($0.slice, $0.hash) }
+  }
+
+  /// Gives back the place of a part that is not, or no longer, on its way.
+  private func giveBack(_ part: PartNumber, of upload: UploadID) {
+    transfers -= 1
+    if partFiles.removeValue(forKey: PartKey(upload: upload, part: part)) != nil {
+      staging.release(part: part, of: upload)
+    }
   }
 
   private func trusts(_ copy: Exported, of upload: Upload) async throws(LedgerError) -> Bool {
@@ -187,7 +207,9 @@ extension UploadEngine {
   }
 
   private func release(_ transfer: TransferDescription) {
-    if live.removeValue(forKey: transfer) != nil { transfers -= 1 }
+    if live.removeValue(forKey: transfer) != nil {
+      giveBack(transfer.part, of: transfer.upload)
+    }
     raiseSignal()
   }
 

@@ -57,6 +57,8 @@ public actor UploadEngine {
   var transfers = 0
   /// Small calls on their way.
   var calls = 0
+  /// Bytes of the part files there are, where the transport sends whole files only.
+  var partFiles: [PartKey: Int64] = [:]
   /// The transfers this engine started and has not seen the end of, each with the round of the
   /// credential it was sent with.
   var live: [TransferDescription: Int] = [:]
@@ -278,7 +280,9 @@ public actor UploadEngine {
     }
     let schedule = Planner.schedule(
       uploads.map { ($0, activities[$0.id] ?? Planner.Activity()) }, transfers: transfers,
-      calls: calls, limits: limits, launch: ledger.launch, now: now)
+      calls: calls,
+      partFileBytes: transport.sendsSlices ? nil : partFiles.values.reduce(0, +),
+      limits: limits, launch: ledger.launch, now: now)
     for (upload, step) in schedule.steps where !isHeld || step.isLocal { start(step, of: upload) }
     if let planned = schedule.wake { wake = min(wake, planned) }
     return wake
@@ -315,6 +319,12 @@ public actor UploadEngine {
     }
     signal.raise()
   }
+}
+
+/// One part of one upload.
+struct PartKey: Hashable {
+  let upload: UploadID
+  let part: PartNumber
 }
 
 extension Step {

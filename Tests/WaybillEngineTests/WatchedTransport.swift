@@ -30,6 +30,7 @@
     private let base: CurlTransport
     private let record = Locked(Record())
     var events: AsyncStream<TransportEvent> { base.events }
+    var sendsSlices: Bool { base.sendsSlices }
 
     init(_ options: CurlTransport.Options = .test) { base = CurlTransport(options: options) }
 

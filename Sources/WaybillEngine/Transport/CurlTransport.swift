@@ -17,6 +17,9 @@
     /// same transfer that nobody has taken yet. Cancelling the consuming task ends it for good.
     public let events: AsyncStream<TransportEvent>
 
+  /// libcurl reads any slice of a file.
+  public let sendsSlices = true
+
     private let inbox: RequestInbox
     private let mailbox: EventMailbox
     private let thread: Locked<pthread_t?>

@@ -6,6 +6,10 @@ public import WaybillModel
 /// A transport judges nothing: it follows no redirect, retries nothing and reports each reply, or
 /// that none came, exactly once. Its events have one consumer.
 public protocol Transport: Sendable {
+  /// Whether a slice of a file can be sent as it is. A transport that sends whole files only is
+  /// given a file for each part.
+  var sendsSlices: Bool { get }
+
   /// Starts sending one part. Its completion arrives in `events`, also when it fails at once.
   ///
   /// Starting a description that is alive already changes nothing.

@@ -14,6 +14,9 @@
     /// What has happened since this process took up the session.
     public let events: AsyncStream<TransportEvent>
 
+    /// The system sends whole files only.
+    public let sendsSlices = false
+
     struct State {
       var sessions: (transfers: URLSession, calls: URLSession)?
       var starting: Set<TransferDescription> = []

@@ -23,11 +23,15 @@ public enum Planner {
     public var transfers: Int
     /// Small calls in flight, over all uploads.
     public var calls: Int
+    /// Bytes of part files on disk, where parts are sent from files of their own. One part may be
+    /// larger than that by itself.
+    public var partFileBytes: Int64
 
-    /// Four of each by default.
-    public init(transfers: Int = 4, calls: Int = 4) {
+    /// Four of each and 32 MiB of part files by default.
+    public init(transfers: Int = 4, calls: Int = 4, partFileBytes: Int64 = 33_554_432) {
       self.transfers = transfers
       self.calls = calls
+      self.partFileBytes = partFileBytes
     }
 
     /// One of each: enough to find out whether the server can be reached again.
@@ -145,25 +149,30 @@ public enum Planner {
   ///   - uploads: the uploads in the order of doing, each with what goes on for it.
   ///   - transfers: parts in flight now.
   ///   - calls: small calls in flight now.
+  ///   - partFileBytes: bytes of part files now; nil where parts are sent as slices of the copy.
   ///   - limits: how much may go on at once.
   ///   - launch: this launch.
   ///   - now: the current time.
   public static func schedule(
     _ uploads: [(upload: Upload, activity: Activity)], transfers: Int, calls: Int,
-    limits: Limits, launch: LaunchGeneration, now: Timestamp
+    partFileBytes: Int64? = nil, limits: Limits, launch: LaunchGeneration, now: Timestamp
   ) -> Schedule {
     var schedule = Schedule()
     var transfers = transfers
     var calls = calls
+    var fileBytes = partFileBytes ?? 0
     for (upload, activity) in uploads {
       switch move(upload, activity, launch: launch, now: now) {
       case .rest: continue
       case .wait(let until): schedule.wake = min(schedule.wake ?? until, until)
       case .perform(let steps):
         for step in steps {
-          if case .send = step {
-            guard transfers < limits.transfers else { break }
+          if case .send(let part) = step {
+            let bytes = partFileBytes == nil ? 0 : upload.partFileBytes(of: part)
+            let fits = fileBytes == 0 || fileBytes + bytes <= limits.partFileBytes
+            guard transfers < limits.transfers, fits else { break }
             transfers += 1
+            fileBytes += bytes
           } else {
             guard calls < limits.calls else { break }
             calls += 1
@@ -173,5 +182,13 @@ public enum Planner {
       }
     }
     return schedule
+  }
+}
+
+extension Upload {
+  /// Bytes a file of its own takes for one part: none for the only part, which is the copy itself.
+  public func partFileBytes(of part: PartNumber) -> Int64 {
+    guard let plan = session?.plan, plan.partCount > 1 else { return 0 }
+    return plan.byteCount(of: part)
   }
 }
