@@ -54,7 +54,7 @@ let package = Package(
       ]),
     .target(
       name: "WaybillSQLite",
-      dependencies: ["CSchema", .target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+      dependencies: ["CSchema", "CSQLite"]),
     .target(
       name: "WaybillLedger",
       dependencies: ["WaybillModel", "WaybillHash", "WaybillSQLite"]),

@@ -1,5 +1,5 @@
 #pragma once
-#include <sqlite3.h>
+#include <sqlite3.h>  // Apple systems have it in their SDK, under the same name.
 
 // What Swift cannot import: variadic calls and the casts behind SQLITE_TRANSIENT.
 

@@ -1,8 +1,4 @@
-#if canImport(SQLite3)
-  internal import SQLite3
-#else
-  internal import CSQLite
-#endif
+internal import CSQLite
 
 /// One SQLite connection with every setting this house depends on made explicit.
 ///

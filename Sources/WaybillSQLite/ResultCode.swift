@@ -1,8 +1,4 @@
-#if canImport(SQLite3)
-  internal import SQLite3
-#else
-  internal import CSQLite
-#endif
+internal import CSQLite
 
 /// A SQLite result code, extended where SQLite gives one (sqlite.org/rescode.html).
 package struct ResultCode: RawRepresentable, Hashable, Sendable {

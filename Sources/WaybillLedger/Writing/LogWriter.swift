@@ -145,7 +145,6 @@ final class LogWriter {
     var touched: [UploadID: Int64] = [:]
     var hashes: [ContentHash: UploadID] = [:]
     var ledgerEvents: [RecordedEvent] = []
-    var lastID: EventID?
 
     init(head: GlobalPosition, chain: ContentHash, time: Timestamp) {
       self.head = head
