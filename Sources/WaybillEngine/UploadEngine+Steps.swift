@@ -125,7 +125,7 @@ extension UploadEngine {
     guard var request = adapter.part(part, of: upload, at: path, digest: digest) else { return }
     request.body = .file(body)
     guard let (token, round) = try await credential(), !isStopping else { return }
-    // What was decided on may have moved while the part was read: decided again on the newest state.
+    // What was decided on may have moved while the part was read: decide again on the newest state.
     let recorded = try await ledger.record(upload.id) { newest in
       guard newest.session == session, newest.paused == nil else { return [] }
       return (try? newest.decide(.send(part))) ?? []

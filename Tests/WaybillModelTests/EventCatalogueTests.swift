@@ -13,8 +13,7 @@ struct EventCatalogueTests {
   func `the file of each kind reads back as its sample`(kind: EventKind) throws {
     let text = try #require(
       Golden.read(SampleFile.path(kind)),
-      "\(SampleFile.path(kind)) is missing: add a sample to Samples.swift and run with WAYBILL_RECORD=1"
-    )
+      "no \(SampleFile.path(kind)): add a sample to Samples.swift, run with WAYBILL_RECORD=1")
     let (name, version, fields) = try SampleFile.parse(text)
     #expect(name == kind.rawValue)
     #expect(version == 1)

@@ -1,4 +1,4 @@
-/// How an upload is cut into parts: every part has `partSize` bytes but the last, which has the rest.
+/// How an upload is cut into parts: every part has `partSize` bytes, the last one has the rest.
 public struct PartPlan: Equatable, Sendable {
   /// The most parts one upload may have.
   public static let maximumPartCount = 10_000

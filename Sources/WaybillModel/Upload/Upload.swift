@@ -140,7 +140,7 @@ extension Upload {
     session != nil && parts.indices.allSatisfy { isConfirmed(PartNumber($0)) }
   }
 
-  /// Bytes the server acknowledged: all of them once it holds every byte, never more than there are.
+  /// Bytes the server acknowledged: all once it holds every byte, never more than there are.
   public var confirmedBytes: Int64 {
     if received != nil { return byteCount }
     if case .committed = ending { return byteCount }

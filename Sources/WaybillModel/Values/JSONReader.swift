@@ -10,7 +10,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JSONValue {
-  /// Reads one document, refusing doubled keys, nesting beyond `maximumDepth` and anything behind it.
+  /// Reads one document; refuses doubled keys, nesting beyond `maximumDepth` and anything behind
+  /// it.
   ///
   /// - Parameters:
   ///   - bytes: the document in UTF-8; its size is bounded by whoever collected it.

@@ -2,7 +2,8 @@ internal import WaybillLedger
 
 extension Command {
   static let cancel = Command(
-    name: "cancel", group: .upload, summary: "give uploads up; their copies are deleted, their history stays",
+    name: "cancel", group: .upload,
+    summary: "give uploads up; their copies are deleted, their history stays",
     usage: ["UPLOAD…"], operands: .atLeast(1, "UPLOAD"), options: [.dryRun],
     examples: [
       Example("waybill cancel 019ad2c1", "the upload whose id begins so"),

@@ -84,7 +84,9 @@ extension Invocation {
         "this version knows no kind '\(EscapedText.escape(kind))'"
           + (near.map { "; did you mean \($0)?" } ?? ""))
     }
-    if let text = arguments.text("upload") { query.upload = try await upload(named: text, in: reader) }
+    if let text = arguments.text("upload") {
+      query.upload = try await upload(named: text, in: reader)
+    }
     query.since = try time("since")
     query.until = try time("until")
     query.launch = arguments.number("launch").map { LaunchGeneration($0) }

@@ -78,7 +78,9 @@ extension Invocation {
         command: "serve")
     }
     var address = String(text[..<colon])
-    if address.hasPrefix("["), address.hasSuffix("]") { address = String(address.dropFirst().dropLast()) }
+    if address.hasPrefix("["), address.hasSuffix("]") {
+      address = String(address.dropFirst().dropLast())
+    }
     return (address, port)
   }
 }
