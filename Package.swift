@@ -42,11 +42,14 @@ let package = Package(
     // Everything that reaches a disk or a wire.
     .target(
       name: "CSchema", path: "schema",
-      exclude: ["README.md", "ledger.sql", "migrations", "projections", "events", "http", "server"],
+      exclude: [
+        "README.md", "ledger.sql", "migrations", "projections", "events", "http", "server",
+      ],
       sources: ["schema.c"], publicHeadersPath: "include"),
 
     // The pure core, then one module for each outside thing.
     .target(name: "WaybillModel"),
+    .target(name: "WaybillSystem"),
     .target(
       name: "WaybillHash",
       dependencies: [
@@ -57,26 +60,28 @@ let package = Package(
       dependencies: ["CSchema", "CSQLite"]),
     .target(
       name: "WaybillLedger",
-      dependencies: ["WaybillModel", "WaybillHash", "WaybillSQLite"]),
+      dependencies: ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite"]),
     .target(
       name: "WaybillEngine",
       dependencies: [
-        "WaybillModel", "WaybillHash", "WaybillLedger",
+        "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger",
         .target(name: "CCurl", condition: .when(platforms: [.linux])),
       ]),
     .target(
       name: "WaybillServer",
-      dependencies: ["WaybillModel", "WaybillHash", "WaybillSQLite", "CMicroHTTPD"]),
+      dependencies: [
+        "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "CMicroHTTPD",
+      ]),
     .target(
       name: "WaybillTesting",
-      dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine", "WaybillServer"]),
+      dependencies: [
+        "WaybillModel", "WaybillSystem", "WaybillLedger", "WaybillEngine", "WaybillServer",
+      ]),
     .executableTarget(
       name: "waybill",
       dependencies: [
-        "WaybillModel", "WaybillSQLite", "WaybillLedger", "WaybillEngine", "WaybillServer",
-        "CLZ4", "CMicroHTTPD",
-        .target(name: "CCrypto", condition: .when(platforms: [.linux])),
-        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+        "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "WaybillLedger",
+        "WaybillEngine", "WaybillServer", "CLZ4",
       ],
       path: "tools/waybill"),
 
@@ -86,11 +91,12 @@ let package = Package(
       dependencies: ["WaybillLedger", "WaybillSQLite", "WaybillTesting"]),
     .testTarget(
       name: "WaybillEngineTests",
-      dependencies: ["WaybillEngine", "WaybillServer", "WaybillTesting"]),
+      dependencies: ["WaybillSystem", "WaybillEngine", "WaybillServer", "WaybillTesting"]),
     .testTarget(name: "WaybillServerTests", dependencies: ["WaybillServer", "WaybillTesting"]),
     .testTarget(
       name: "CommandLineTests", dependencies: ["waybill", "WaybillModel", "WaybillTesting"]),
-    .testTarget(name: "HouseTests", dependencies: ["WaybillModel"]),
+    .testTarget(
+      name: "HouseTests", dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine"]),
   ],
   cLanguageStandard: .c2x
 )

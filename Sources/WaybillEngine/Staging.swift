@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import WaybillHash
 internal import WaybillModel
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin
@@ -42,16 +43,17 @@ public struct StagingError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The error of the system call that just failed.
-  static func last(_ work: String) -> StagingError {
-    let number = errno
-    let text = "cannot \(work): \(String(cString: strerror(number)))"
-    switch number {
-    case ENOENT, ENOTDIR: return StagingError(.missing, text)
-    case EACCES, EPERM: return StagingError(.notPermitted, text)
-    case ELOOP: return StagingError(.notARegularFile, "it is a symbolic link; name the file itself")
-    case ENXIO: return StagingError(.notARegularFile, "it is a pipe or a device")
-    case ENOSPC, EDQUOT: return StagingError(.diskFull, text)
-    default: return StagingError(.inputOutput, text)
+  static func last(_ work: String) -> StagingError { StagingError(work, .last) }
+
+  init(_ work: String, _ error: SystemError) {
+    let text = "cannot \(work): \(error.text)"
+    switch error.number {
+    case ENOENT, ENOTDIR: self.init(.missing, text)
+    case EACCES, EPERM: self.init(.notPermitted, text)
+    case ELOOP: self.init(.notARegularFile, "it is a symbolic link; name the file itself")
+    case ENXIO: self.init(.notARegularFile, "it is a pipe or a device")
+    case ENOSPC, EDQUOT: self.init(.diskFull, text)
+    default: self.init(.inputOutput, text)
     }
   }
 }
@@ -318,23 +320,18 @@ struct Staging: Sendable {
 
   /// Makes new copies' names durable.
   func syncFolder() throws(StagingError) {
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .last("open the staging folder") }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .last("sync the staging folder") }
+    do throws(SystemError) {
+      try Folder.sync(directory)
+    } catch {
+      throw StagingError("sync the staging folder", error)
+    }
   }
 
   /// Names of the files in the folder.
   func files() -> [String] {
-    guard let folder = opendir(directory) else { return [] }
-    defer { closedir(folder) }
     var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
+    // A copy that is not listed now is swept at a later launch.
+    try? Folder.forEachName(in: directory) { names.append(String(decoding: $0, as: UTF8.self)) }
     return names
   }
 }

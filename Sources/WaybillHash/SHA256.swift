@@ -61,6 +61,16 @@ public final class SHA256 {
     }
   #endif
 
+  /// The library that hashes and its version, such as `OpenSSL` and `3.0.17`; nil where the system
+  /// hashes and tells no version.
+  package static var library: (name: String, version: String)? {
+    #if canImport(CryptoKit)
+      nil
+    #else
+      OpenSSL_version(OPENSSL_VERSION_STRING).map { ("OpenSSL", String(cString: $0)) }
+    #endif
+  }
+
   /// Adds an array of bytes to the hash.
   public func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 

@@ -1,5 +1,6 @@
 public import WaybillModel
 internal import WaybillSQLite
+internal import WaybillSystem
 
 /// The upload ledger of one account: an append-only log in SQLite with the tables folded from it.
 ///

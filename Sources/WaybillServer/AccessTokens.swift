@@ -1,5 +1,6 @@
 internal import WaybillHash
 internal import WaybillModel
+internal import WaybillSystem
 
 #if canImport(Glibc)
   internal import Glibc
@@ -42,7 +43,7 @@ public struct AccessTokens: Sendable {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw ServerError(
-        .tokenFile, "the token file \(path) cannot be opened: \(SystemError().text)")
+        .tokenFile, "the token file \(path) cannot be opened: \(SystemError.last.text)")
     }
     let file = OpenFile(descriptor)
     var facts = stat()

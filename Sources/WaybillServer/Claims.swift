@@ -1,3 +1,5 @@
+internal import WaybillSystem
+
 #if canImport(Glibc)
   internal import Glibc
 #else
@@ -19,7 +21,7 @@ final class Claims: Sendable {
     var commits: Set<String> = []
   }
 
-  private let held = Guarded(Held())
+  private let held = Locked(Held())
 
   /// Claims a part for the request on a connection.
   ///

@@ -1,3 +1,5 @@
+internal import WaybillSystem
+
 #if canImport(Glibc)
   internal import Glibc
 #else
@@ -20,7 +22,7 @@ final class DataDirectory: Sendable {
     files = ObjectFiles(folder: path + "/files")
     try DataDirectory.makePrivateFile(databasePath)
     do {
-      try ObjectFiles.syncFolder(path)
+      try Folder.sync(path)
     } catch {
       throw ServerError(.directory, "the data directory \(path) cannot be synced: \(error.text)")
     }
@@ -30,7 +32,7 @@ final class DataDirectory: Sendable {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw ServerError(
         .directory,
-        "the folder \(path) cannot be made: \(SystemError().text); make its parent first")
+        "the folder \(path) cannot be made: \(SystemError.last.text); make its parent first")
     }
     var facts = stat()
     guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR else {
@@ -46,7 +48,7 @@ final class DataDirectory: Sendable {
   private static func makePrivateFile(_ path: String) throws(ServerError) {
     let made = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard made >= 0 else {
-      throw ServerError(.database, "\(path) cannot be opened: \(SystemError().text)")
+      throw ServerError(.database, "\(path) cannot be opened: \(SystemError.last.text)")
     }
     let file = OpenFile(made)
     var facts = stat()
@@ -61,7 +63,7 @@ final class DataDirectory: Sendable {
     let path = folder + "/lease"
     let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw ServerError(.directory, "\(path) cannot be opened: \(SystemError().text)")
+      throw ServerError(.directory, "\(path) cannot be opened: \(SystemError.last.text)")
     }
     let file = OpenFile(descriptor)
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -1,4 +1,5 @@
 internal import WaybillModel
+internal import WaybillSystem
 
 /// What a script does to one request.
 struct FaultPlan {
@@ -65,11 +66,11 @@ final class FaultCounter: Sendable {
   }
 
   private let script: FaultScript
-  private let counts: Guarded<Counts>
+  private let counts: Locked<Counts>
 
   init(_ script: FaultScript) {
     self.script = script
-    counts = Guarded(Counts(fired: script.rules.map { _ in 0 }))
+    counts = Locked(Counts(fired: script.rules.map { _ in 0 }))
   }
 
   func plan(for endpoint: ServerEndpoint) -> FaultPlan {

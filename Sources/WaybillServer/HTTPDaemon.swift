@@ -18,6 +18,9 @@ final class HTTPDaemon: Sendable {
   /// The buffer of one connection, which bounds its header and the pieces of its body.
   static let connectionBytes = 1 << 20
 
+  /// The version of the library in this process.
+  static var libraryVersion: String { String(cString: MHD_get_version()) }
+
   private nonisolated(unsafe) let daemon: OpaquePointer
   // The callbacks hold it unretained: it must live until the library has stopped.
   private let switchboard: Switchboard

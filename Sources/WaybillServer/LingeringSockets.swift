@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import WaybillSystem
 
 #if canImport(Glibc)
   internal import Glibc
@@ -23,7 +24,7 @@ final class LingeringSockets: Sendable {
     var isClosed = false
   }
 
-  private let state = Guarded(State())
+  private let state = Locked(State())
 
   /// Remembers that the reply on this socket is sent before the body has been read.
   func expect(_ socket: Int32) { state.withLock { _ = $0.expected.insert(socket) } }

@@ -1,3 +1,5 @@
+internal import WaybillSystem
+
 #if canImport(Glibc)
   internal import Glibc
 #else
@@ -15,7 +17,8 @@ struct ListeningSocket {
   init(address: String, port: UInt16) throws(ServerError) {
     func failure(_ what: String) -> ServerError {
       ServerError(
-        .address, "cannot \(what) \(address) port \(port): \(SystemError().text); choose another")
+        .address, "cannot \(what) \(address) port \(port): \(SystemError.last.text); choose another"
+      )
     }
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
@@ -50,7 +53,7 @@ struct ListeningSocket {
       socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     guard isReusable == 0, fcntl(socket, F_SETFD, FD_CLOEXEC) == 0,
       fcntl(socket, F_SETFL, O_NONBLOCK) == 0
-    else { throw ServerError(.address, "the socket cannot be set up: \(SystemError().text)") }
+    else { throw ServerError(.address, "the socket cannot be set up: \(SystemError.last.text)") }
   }
 
   private static func boundPort(_ socket: Int32) -> UInt16 {

@@ -1,3 +1,5 @@
+internal import WaybillSystem
+
 #if canImport(Glibc)
   internal import Glibc
 #else
@@ -31,7 +33,7 @@ final class OpenFile: Sendable {
     while done < buffer.count, let base = buffer.baseAddress {
       let count = pwrite(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
       if count < 0, errno == EINTR { continue }
-      if count < 0 { throw SystemError() }
+      if count < 0 { throw .last }
       done += count
     }
   }
@@ -39,36 +41,9 @@ final class OpenFile: Sendable {
   /// Puts what was written on stable storage.
   func sync() throws(SystemError) {
     #if canImport(Glibc)
-      guard fdatasync(descriptor) == 0 else { throw SystemError() }
+      guard fdatasync(descriptor) == 0 else { throw .last }
     #else
-      guard fcntl(descriptor, F_FULLFSYNC) == 0 else { throw SystemError() }
+      guard fcntl(descriptor, F_FULLFSYNC) == 0 else { throw .last }
     #endif
   }
 }
-
-/// A failed call of the operating system.
-struct SystemError: Error, Sendable {
-  let number: Int32
-
-  /// Takes the error number of the call that has just failed on this thread.
-  init() { number = errno }
-
-  init(number: Int32) { self.number = number }
-
-  /// What the system calls it.
-  var text: String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-      guard let base = buffer.baseAddress else { return "error \(number)" }
-      base[0] = 0
-      _ = waybillErrorText(number, base, 256)
-      return String(cString: base)
-    }
-  }
-
-  /// Whether the disk, or the share of it we may use, is full.
-  var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
-}
-
-private func waybillErrorText(_ number: Int32, _ base: UnsafeMutablePointer<CChar>, _ count: Int)
-  -> Int32
-{ strerror_r(number, base, count) }

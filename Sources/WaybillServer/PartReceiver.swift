@@ -1,5 +1,6 @@
 internal import WaybillHash
 internal import WaybillModel
+internal import WaybillSystem
 
 /// Takes the bytes of one part as they arrive: hashes them and writes them to their place.
 ///

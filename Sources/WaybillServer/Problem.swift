@@ -1,4 +1,5 @@
 internal import WaybillModel
+internal import WaybillSystem
 
 /// A refusal as RFC 9457 tells it. The detail says what to do next and never repeats a secret.
 struct Problem: Error {

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import WaybillSystem
 
 /// What all requests share: the service, who may call, the fault script, the counts, the workers.
 final class RequestDesk: Sendable {
@@ -6,10 +7,10 @@ final class RequestDesk: Sendable {
   let tokens: AccessTokens
   let faults: FaultCounter
   private let workers = WorkerPool(workers: 8)
-  private let counts = Guarded(ServerCounts())
+  private let counts = Locked(ServerCounts())
   // Entered by each job, so that stopping can wait for the last one.
   private let jobs = DispatchGroup()
-  private let delayed = Guarded(Delayed())
+  private let delayed = Locked(Delayed())
 
   private struct Delayed {
     var next = 0

@@ -1,5 +1,6 @@
 internal import WaybillModel
 internal import WaybillSQLite
+internal import WaybillSystem
 
 #if canImport(Glibc)
   internal import Glibc
@@ -24,19 +25,19 @@ final class UploadService: Sendable {
   let maximumByteCount: Int64
   let sessionLifetimeSeconds: Int64
   // Both nil once the service is closed: that lets go of the files and of the lease.
-  private let directory: Guarded<DataDirectory?>
-  private let database: Guarded<Store?>
-  private let stopping = Guarded(false)
-  private let commitCount = Guarded(0)
+  private let directory: Locked<DataDirectory?>
+  private let database: Locked<Store?>
+  private let stopping = Locked(false)
+  private let commitCount = Locked(0)
 
   init(_ options: ServerOptions) throws(ServerError) {
     let folder = try DataDirectory(options.dataDirectory)
-    directory = Guarded(folder)
+    directory = Locked(folder)
     files = folder.files
     partSizeBytes = options.partSizeBytes
     maximumByteCount = options.maximumByteCount
     sessionLifetimeSeconds = options.sessionLifetimeSeconds
-    database = Guarded(try Store(path: folder.databasePath))
+    database = Locked(try Store(path: folder.databasePath))
     do {
       try recover()
     } catch {

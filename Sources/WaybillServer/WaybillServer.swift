@@ -1,3 +1,5 @@
+internal import WaybillSystem
+
 /// The reference server: the upload protocol of `schema/http/openapi.yaml` over plain HTTP.
 ///
 /// State is on disk before it is spoken of: a server killed at any moment and started again on the
@@ -6,7 +8,7 @@
 public final class WaybillServer: Sendable {
   private let desk: RequestDesk
   private let daemon: HTTPDaemon
-  private let isStopped = Guarded(false)
+  private let isStopped = Locked(false)
 
   /// The port it listens on.
   public let port: UInt16
@@ -49,6 +51,9 @@ public final class WaybillServer: Sendable {
     daemon.stop(graceMilliseconds: graceMilliseconds)
     desk.service.close()
   }
+
+  /// The version of libmicrohttpd in this process, such as `0.9.75`.
+  package static var libraryVersion: String { HTTPDaemon.libraryVersion }
 
   /// What it has seen since it started.
   public var counts: ServerCounts { desk.snapshot }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import WaybillSystem
 
 /// A fixed number of threads for work that waits for the disk, so that threads that talk to
 /// clients never do. What waits is bounded by the number of connections: one job each.
@@ -10,11 +11,11 @@ final class WorkerPool: Sendable {
     var waiting: [Job] = []
   }
 
-  private let state: Guarded<State>
+  private let state: Locked<State>
 
   init(workers: Int) {
     // Serial queues get their own threads, also while others wait for the disk.
-    state = Guarded(State(idle: (0..<workers).map { DispatchQueue(label: "waybill.worker.\($0)") }))
+    state = Locked(State(idle: (0..<workers).map { DispatchQueue(label: "waybill.worker.\($0)") }))
   }
 
   func submit(_ job: @escaping Job) {

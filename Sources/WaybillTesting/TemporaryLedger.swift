@@ -1,5 +1,6 @@
 public import WaybillLedger
 public import WaybillModel
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin
@@ -9,7 +10,7 @@ public import WaybillModel
 
 /// A ledger in a fresh folder of its own, deleted when the last reference goes.
 ///
-/// Keep it alive for as long as the ledger is used: `withExtendedLifetime`, or hold it in the suite.
+/// Keep it alive for as long as the ledger is used: `withExtendedLifetime`, or hold it in a suite.
 public final class TemporaryLedger: Sendable {
   /// The fresh folder, mode 0700; room for files beside the ledger.
   public let folder: String
@@ -50,14 +51,8 @@ public final class TemporaryLedger: Sendable {
 
   /// Deletes a folder and what is in it, at most a few levels deep; links are not followed.
   private static func remove(_ path: String) {
-    guard unlink(path) != 0, let entries = opendir(path) else { return }
-    while let entry = readdir(entries) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { remove("\(path)/\(name)") }
-    }
-    closedir(entries)
+    guard unlink(path) != 0 else { return }
+    try? Folder.forEachName(in: path) { remove("\(path)/\(String(decoding: $0, as: UTF8.self))") }
     rmdir(path)
   }
 }

@@ -4,22 +4,25 @@ enum ImportRules {
   /// Every module may use these, except the pure core.
   private static let system: Set = ["Darwin", "Dispatch", "Glibc", "Musl", "Synchronization"]
 
+  private static let modules: Set = [
+    "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "WaybillLedger",
+    "WaybillTrace", "WaybillEngine", "WaybillServer",
+  ]
+
   private static let allowed: [String: Set<String>] = [
     "WaybillModel": [],
+    "WaybillSystem": [],
     "WaybillHash": ["WaybillModel", "CCrypto", "CryptoKit"],
     "WaybillSQLite": ["CSchema", "CSQLite", "SQLite3"],
-    "WaybillLedger": ["WaybillModel", "WaybillHash", "WaybillSQLite"],
+    "WaybillLedger": ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite"],
     "WaybillTrace": ["WaybillModel", "WaybillHash", "CLZ4"],
-    "WaybillEngine": ["WaybillModel", "WaybillHash", "WaybillLedger", "CCurl"],
-    "WaybillServer": ["WaybillModel", "WaybillHash", "WaybillSQLite", "CMicroHTTPD"],
-    "WaybillTesting": [
-      "WaybillModel", "WaybillHash", "WaybillSQLite", "WaybillLedger", "WaybillTrace",
-      "WaybillEngine", "WaybillServer", "Testing",
+    "WaybillEngine": ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger", "CCurl"],
+    "WaybillServer": [
+      "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "CMicroHTTPD",
     ],
-    "waybill": [
-      "WaybillModel", "WaybillHash", "WaybillLedger", "WaybillTrace", "WaybillEngine",
-      "WaybillServer", "CLZ4",
-    ],
+    "WaybillTesting": modules.union(["Testing"]),
+    // The command line sees all of ours and no library behind them. LZ4 has no wall yet.
+    "waybill": modules.union(["CLZ4"]),
   ]
 
   private static var statement: Regex<(Substring, Substring)> {
@@ -46,7 +49,7 @@ enum ImportRules {
       return [file.finding(0, "\(module) is new: say in ImportRules.swift what it may import")]
     }
     let all = module == "WaybillModel" ? own : own.union(system)
-    return imports(file).filter { !all.contains($0.module) }.map {
+    return imports(file).filter { !all.contains($0.module) && !isFoundation($0.module) }.map {
       file.finding(
         $0.line,
         "\(module) may not import \($0.module); it sees \(own.sorted().joined(separator: ", "))")
@@ -54,8 +57,20 @@ enum ImportRules {
   }
 
   static func foundation(_ file: SourceFile) -> [Finding] {
-    imports(file).filter { $0.module.hasPrefix("Foundation") }.map {
+    guard !isForApple(file) else { return [] }
+    return imports(file).filter { isFoundation($0.module) }.map {
       file.finding($0.line, "no \($0.module) in Sources or tools; use Glibc or Darwin")
     }
+  }
+
+  private static func isFoundation(_ module: String) -> Bool { module.hasPrefix("Foundation") }
+
+  /// URLSession is part of Foundation. On Linux its files are empty: all of them stands in one `#if`.
+  private static func isForApple(_ file: SourceFile) -> Bool {
+    let code = file.code.filter { $0.contains { !$0.isWhitespace } }
+    return file.path.hasPrefix("Sources/WaybillEngine/")
+      && file.name.hasPrefix("URLSessionTransport")
+      && code.first == "#if canImport(Darwin)" && code.last == "#endif"
+      && !code.dropLast().contains { $0 == "#endif" || $0.hasPrefix("#else") }
   }
 }

@@ -18,6 +18,22 @@ import Testing
       ])
   }
 
+  @Test func `only a whole file for Apple may see Foundation, and only for URLSession`() {
+    let path = "Sources/WaybillEngine/Transport/URLSessionTransport+Delegate.swift"
+    let whole = "#if canImport(Darwin)\n  public import Foundation\n#endif\n"
+    func found(_ text: String, _ path: String) -> [Int] {
+      let file = swift(text, at: path)
+      return lines(ImportRules.foundation(file) + ImportRules.direction(file))
+    }
+    #expect(found(whole, path) == [])
+    #expect(found("// Why.\n" + whole, path) == [])
+    #expect(found(whole, "Sources/WaybillEngine/Transport/CurlTransport.swift") == [2])
+    #expect(found(whole, "Sources/WaybillLedger/URLSessionTransport.swift") == [2])
+    #expect(found("public import Foundation\n", path) == [1])
+    #expect(found(whole + "internal import Foundation\n", path) == [2, 4])
+    #expect(found("#if canImport(Darwin)\n#else\nimport Foundation\n#endif\n", path) == [3])
+  }
+
   @Test func `comments and strings are blank, code and lines stay`() {
     let text = ##"""
       let a = "x // \(f("y") + 1) z" // end

@@ -12,7 +12,7 @@ enum WordRules {
   ]
 
   private static let unportable: [(pattern: String, remedy: String)] = [
-    (#"\bMutex\b"#, "Mutex needs iOS 18, we support 17; use an actor"),
+    (#"\bMutex\b"#, "Mutex needs iOS 18, we support 17; use an actor, or Locked"),
     (#"\bTask\.detached\b"#, "a detached task outlives its caller; use a child task"),
   ]
 

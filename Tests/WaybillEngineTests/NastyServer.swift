@@ -4,6 +4,7 @@
   import WaybillEngine
   import WaybillHash
   import WaybillModel
+  import WaybillSystem
 
   /// A server on loopback that does to each connection what a script says, over plain sockets: it
   /// can break the protocol where a real server library would not let it.

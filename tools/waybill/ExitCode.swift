@@ -1,6 +1,7 @@
 internal import WaybillLedger
 internal import WaybillModel
 internal import WaybillServer
+internal import WaybillSystem
 
 /// What the program tells the shell. Scripts depend on these numbers.
 enum ExitCode: Int32, Sendable, CaseIterable {

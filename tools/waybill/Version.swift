@@ -1,12 +1,9 @@
 internal import CLZ4
-internal import CMicroHTTPD
+internal import WaybillEngine
+internal import WaybillHash
 internal import WaybillModel
 internal import WaybillSQLite
-
-#if os(Linux)
-  internal import CCrypto
-  internal import CCurl
-#endif
+internal import WaybillServer
 
 /// The versions of this program and of the libraries in its process.
 enum Version {
@@ -17,16 +14,12 @@ enum Version {
   static var libraries: [(name: String, version: String)] {
     var all = [
       ("SQLite", Connection.libraryVersion), ("LZ4", String(cString: LZ4_versionString())),
-      ("libmicrohttpd", String(cString: MHD_get_version())),
+      ("libmicrohttpd", WaybillServer.libraryVersion),
     ]
     #if os(Linux)
-      if let version = curl_version_info(CURLVERSION_FIRST).pointee.version {
-        all.append(("libcurl", String(cString: version)))
-      }
-      if let version = OpenSSL_version(OPENSSL_VERSION_STRING) {
-        all.append(("OpenSSL", String(cString: version)))
-      }
+      all.append(("libcurl", CurlTransport.libraryVersion))
     #endif
+    if let library = SHA256.library { all.append(library) }
     return all
   }
 

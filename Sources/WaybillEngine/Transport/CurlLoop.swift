@@ -10,6 +10,11 @@
     private static let idlePollMilliseconds: Int32 = 60_000
     private static let maximumSpareHandles = 8
 
+    /// The version of the library in this process.
+    static var libraryVersion: String {
+      curl_version_info(CURLVERSION_FIRST).pointee.version.map { String(cString: $0) } ?? "unknown"
+    }
+
     private let options: CurlTransport.Options
     private let inbox: RequestInbox
     private let mailbox: EventMailbox

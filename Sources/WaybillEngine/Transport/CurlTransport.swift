@@ -1,6 +1,7 @@
 #if os(Linux)
   internal import Glibc
   public import WaybillModel
+  internal import WaybillSystem
 
   /// The transport on Linux: libcurl's multi interface on one thread of its own.
   ///
@@ -9,16 +10,19 @@
   /// before one byte of a reply came is replaced, and the request sent again from its first byte.
   /// Transfers end with the process.
   ///
-  /// Refused with `.noReply(.unusable)` before anything is sent: a URL that is not `http` or `https`
-  /// or holds a user name, a header whose name is no token or whose value holds CR, LF or NUL, and
+  /// Refused with `.noReply(.unusable)` before anything is sent: a URL that is neither `http` nor
+  /// `https` or holds a user name, a header whose name is no token or whose value holds CR, LF or NUL, and
   /// the headers that frame a request (`Content-Length`, `Transfer-Encoding`, `Expect`).
   public final class CurlTransport: Transport {
     /// What has happened, in order for each transfer. Bounded: a newer progress replaces one of the
     /// same transfer that nobody has taken yet. Cancelling the consuming task ends it for good.
     public let events: AsyncStream<TransportEvent>
 
-  /// libcurl reads any slice of a file.
-  public let sendsSlices = true
+    /// libcurl reads any slice of a file.
+    public let sendsSlices = true
+
+    /// The version of libcurl in this process, such as `7.88.1`.
+    package static var libraryVersion: String { CurlLoop.libraryVersion }
 
     private let inbox: RequestInbox
     private let mailbox: EventMailbox
@@ -69,8 +73,8 @@
     /// Stops one transfer; its completion arrives as `.noReply(.cancelled)`.
     public func cancel(_ description: TransferDescription) async { inbox.stop(description) }
 
-    /// Stops everything with `.noReply(.cancelled)`, ends `events`, closes every connection and file
-    /// and joins the thread. A second call waits for the first.
+    /// Stops everything with `.noReply(.cancelled)`, ends `events`, closes every connection and
+    /// file, and joins the thread. A second call waits for the first.
     public func shutDown() async {
       inbox.close()
       await inbox.waitForEnd()

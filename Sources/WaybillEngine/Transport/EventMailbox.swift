@@ -1,4 +1,5 @@
 internal import WaybillModel
+internal import WaybillSystem
 
 /// Events on their way to the one consumer of a transport.
 ///

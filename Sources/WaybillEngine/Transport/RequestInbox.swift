@@ -1,6 +1,7 @@
 #if os(Linux)
   internal import CCurl
   internal import WaybillModel
+  internal import WaybillSystem
 
   /// What callers hand to the loop thread, and what they may ask about it.
   ///

@@ -2,13 +2,14 @@
   // Not built on Linux. Written against Apple's documentation of background sessions.
   public import Foundation
   public import WaybillModel
+  internal import WaybillSystem
 
-  /// The transport on Apple systems: a background `URLSession`, which the system owns and which goes
-  /// on sending while the app does not run.
+  /// The transport on Apple systems: a background `URLSession`, which the system owns and which
+  /// goes on sending while the app does not run.
   ///
-  /// A `.file` body must be a part file that holds just its slice, from byte 0. Each task carries the
-  /// text of its `TransferDescription`, so that a later process knows what it is about. Calls follow
-  /// no redirect. The system always follows those of background tasks; a transfer that ended at
+  /// A `.file` body must be a part file that holds just its slice, from byte 0. Each task carries
+  /// the text of its `TransferDescription`, so that a later process knows what it is about. Calls
+  /// follow no redirect. The system always follows those of background tasks; a transfer that ended at
   /// another URL is reported as `.noReply(.offline)`, for what answered there is not our server.
   public final class URLSessionTransport: NSObject, Transport, URLSessionDataDelegate {
     /// What has happened since this process took up the session.
@@ -33,8 +34,8 @@
     /// - Parameters:
     ///   - identifier: one for each account; two sessions of one name in a process are a bug.
     ///   - userAgent: who we say we are, such as `waybill/1.0`.
-    ///   - didDeliverAll: called when the system has no more results of a past process; the system's
-    ///     completion handler may be called once these are recorded.
+    ///   - didDeliverAll: called when the system has no more results of a past process; the
+    ///     system's completion handler may be called once these are recorded.
     public init(
       identifier: String, userAgent: String, didDeliverAll: @escaping @Sendable () -> Void
     ) {

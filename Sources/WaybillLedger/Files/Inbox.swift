@@ -1,4 +1,5 @@
 public import WaybillModel
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin
@@ -129,13 +130,10 @@ public struct Inbox: Sendable {
 
   /// The first names of command files, in order.
   private func names() -> [String] {
-    guard let folder = opendir(directory) else { return [] }
-    defer { closedir(folder) }
     var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+    // What cannot be listed now is listed the next time.
+    try? Folder.forEachName(in: directory) { bytes in
+      let name = String(decoding: bytes, as: UTF8.self)
       if name.hasSuffix(".json") { names.append(name) }
       if names.count == 2 * Inbox.maximumNames { names = first(names) }
     }

@@ -1,3 +1,5 @@
+package import WaybillSystem
+
 #if canImport(Darwin)
   internal import Darwin
 #else
@@ -98,17 +100,19 @@ package struct LedgerFiles: Sendable {
 
   /// Makes what was created or renamed in a folder durable.
   package static func syncFolder(_ path: String) throws(LedgerError) {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("open", path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure("sync", path) }
+    do throws(SystemError) {
+      try Folder.sync(path)
+    } catch {
+      throw failure("sync the folder", path, error)
+    }
   }
 
-  /// The error of the system call that just failed.
-  package static func failure(_ work: String, _ path: String) -> LedgerError {
-    let number = errno
-    let text = "cannot \(work) \(path): \(String(cString: strerror(number)))"
-    switch number {
+  /// The error of a system call, by default of the one that just failed.
+  package static func failure(
+    _ work: String, _ path: String, _ error: SystemError = .last
+  ) -> LedgerError {
+    let text = "cannot \(work) \(path): \(error.text)"
+    switch error.number {
     case ENOSPC, EDQUOT:
       return LedgerError(.diskFull, text, remedy: "free some space and try again")
     case ENOENT: return LedgerError(.notFound, text, remedy: "check the path")

@@ -1,5 +1,6 @@
 internal import WaybillModel
 internal import WaybillSQLite
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin

@@ -1,5 +1,6 @@
 internal import WaybillEngine
 internal import WaybillModel
+internal import WaybillSystem
 
 #if canImport(Glibc)
   internal import Glibc
@@ -52,23 +53,28 @@ struct PickedFiles {
     return path.withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  private static func list(
+    _ path: UnsafePointer<CChar>, into names: inout [[UInt8]]
+  ) -> SystemError? {
+    do throws(SystemError) {
+      try Folder.forEachName(in: path) { names.append($0) }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// Takes the files in a folder, in the order of their names' bytes; links are left alone.
   private mutating func open(_ folder: RawArgument, depth: Int) {
-    guard depth < PickedFiles.maximumDepth, let handle = folder.withCString({ opendir($0) }) else {
-      let reason =
-        depth < PickedFiles.maximumDepth
-        ? "the folder cannot be read: \(String(cString: strerror(errno)))"
-        : "folders are more than \(PickedFiles.maximumDepth) deep"
+    guard depth < PickedFiles.maximumDepth else {
+      let reason = "folders are more than \(PickedFiles.maximumDepth) deep"
       return refused.append(Refused(path: folder, code: "not_permitted", reason: reason))
     }
     var names: [[UInt8]] = []
-    while let entry = readdir(handle) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { RawArgument(cString: $0).bytes }
-      }
-      if name != [UInt8](".".utf8), name != [UInt8]("..".utf8) { names.append(name) }
+    if let problem = folder.withCString({ Self.list($0, into: &names) }) {
+      let reason = "the folder cannot be read: \(problem.text)"
+      refused.append(Refused(path: folder, code: "not_permitted", reason: reason))
     }
-    closedir(handle)
     for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       let path = RawArgument(bytes: folder.bytes + [UInt8(ascii: "/")] + name)
       if PickedFiles.isFolder(path) {

@@ -1,4 +1,5 @@
 internal import WaybillEngine
+internal import WaybillSystem
 
 #if canImport(Glibc)
   internal import Glibc
@@ -36,7 +37,7 @@ struct TokenFile: Sendable {
     }
   }
 
-  /// The provider for the engine. After a refusal it gives a token only if the file has another one.
+  /// The provider for the engine. After a refusal it gives a token only if the file has a new one.
   var provider: CredentialProvider {
     guard let path else {
       return CredentialProvider { [fixed] isRefused in isRefused ? nil : fixed }
@@ -71,7 +72,7 @@ struct TokenFile: Sendable {
 
   private static func read(_ path: RawArgument) -> Reading {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-    guard descriptor >= 0 else { return .unusable(String(cString: strerror(errno))) }
+    guard descriptor >= 0 else { return .unusable(SystemError.last.text) }
     defer { close(descriptor) }
     let bytes = [UInt8](unsafeUninitializedCapacity: maximumBytes) { buffer, count in
       count = max(0, systemRead(descriptor, buffer))

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import WaybillSystem
 
 /// Live progress on a terminal, redrawn at most ten times a second, or plain lines elsewhere.
 ///
@@ -7,7 +8,9 @@ actor LiveBoard {
   private let terminal: Terminal
   private let isQuiet: Bool
   private let start = ContinuousClock.now
-  private nonisolated let executor = DrawingExecutor()
+  // A terminal stopped by Ctrl-S blocks whoever writes to it, and that must not be a thread of the
+  // pool that uploads run on.
+  private nonisolated let executor = QueueExecutor(label: "waybill.board")
 
   private var rows: [BoardRow] = []
   private var totals = BoardTotals()
@@ -118,23 +121,6 @@ actor LiveBoard {
   private func write(_ text: String) {
     guard !text.isEmpty else { return }
     try? terminal.descriptor.write(text)
-  }
-}
-
-/// Runs a board on a queue of its own: a terminal stopped by Ctrl-S blocks whoever writes to it,
-/// and that must not be a thread of the pool that uploads run on.
-private final class DrawingExecutor: SerialExecutor {
-  private let queue = DispatchQueue(label: "waybill.board")
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let unowned = UnownedJob(job)
-    queue.async { @Sendable in
-      unowned.runSynchronously(on: self.asUnownedSerialExecutor())
-    }
-  }
-
-  func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-    UnownedSerialExecutor(ordinary: self)
   }
 }
 

@@ -1,27 +1,10 @@
+internal import WaybillSystem
+
 #if canImport(Glibc)
   internal import Glibc
 #else
   internal import Darwin
 #endif
-
-/// An errno, with the system's words for it.
-struct SystemError: Error, Equatable {
-  let number: Int32
-
-  static let brokenPipe = SystemError(number: EPIPE)
-
-  /// The error the last call of this thread ended with.
-  static var last: SystemError { SystemError(number: errno) }
-
-  var text: String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-      guard let start = buffer.baseAddress, strerror_r(number, start, buffer.count) == 0 else {
-        return "error \(number)"
-      }
-      return String(cString: start)
-    }
-  }
-}
 
 /// An open file of this process, written to without a buffer.
 struct Descriptor: Sendable {

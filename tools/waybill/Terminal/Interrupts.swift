@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import WaybillSystem
 
 #if canImport(Glibc)
   internal import Glibc

@@ -1,4 +1,5 @@
 internal import WaybillModel
+internal import WaybillSystem
 
 /// Standard output: what a command was asked for, and nothing else.
 ///
