@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import WaybillModel
+internal import WaybillSystem
 
 /// Tells one waiting loop that there is something to look at. Raised many times before the loop
 /// looks, it rings once. Cancelling whoever waits does not wake it: the loop decides how it ends.

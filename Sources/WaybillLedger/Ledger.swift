@@ -184,6 +184,35 @@ public actor Ledger {
     announceChange()
   }
 
+  // MARK: Rebuilding
+
+  /// Drops every derived table and folds the log into it anew, one table after the other.
+  ///
+  /// Each table is one transaction: a cancelled or killed rebuild leaves the old or the new table,
+  /// and appends wait only for the table that is being folded. Nothing is sent because of it.
+  ///
+  /// - Parameter rebuilt: called with the name of each table once it is done.
+  /// - Returns: the tables that were folded anew; fewer than all only after a cancellation.
+  /// - Throws: `LedgerError` when the database cannot be read or written.
+  @discardableResult
+  public func rebuild(
+    rebuilt: @Sendable (String) -> Void = { _ in }
+  ) async throws(LedgerError) -> [String] {
+    var names: [String] = []
+    for projection in Projections.all {
+      if Task.isCancelled { break }
+      guard let writer else {
+        throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
+      }
+      try writer.rebuild(projection)
+      names.append(projection.name)
+      rebuilt(projection.name)
+      announceChange()
+      await Task.yield()
+    }
+    return names
+  }
+
   // MARK: Following
 
   /// Waits until something has been committed since `seen`, or the caller is cancelled.

@@ -34,7 +34,9 @@ protocol ProjectionTable: AnyObject {
   func clear(stream: Int64) throws(SQLiteError)
   /// Whether an upload should have a row.
   func hasRow(_ upload: Upload) -> Bool
-  /// Whether the table holds exactly the row an upload should have, or none if it should have none.
+  /// Whether the table holds a row of a stream.
+  func holdsRow(stream: Int64) throws(SQLiteError) -> Bool
+  /// Whether the table holds exactly the row that an upload should have.
   func matches(_ upload: Upload, stream: Int64) throws(SQLiteError) -> Bool
 }
 
@@ -81,11 +83,13 @@ final class ProjectionRows<P: Projection>: ProjectionTable {
 
   func hasRow(_ upload: Upload) -> Bool { P.row(upload) != nil }
 
+  func holdsRow(stream: Int64) throws(SQLiteError) -> Bool {
+    any.bind(1, stream)
+    return try any.firstRow { _ in true } != nil
+  }
+
   func matches(_ upload: Upload, stream: Int64) throws(SQLiteError) -> Bool {
-    guard let row = P.row(upload) else {
-      any.bind(1, stream)
-      return try any.firstRow { _ in true } == nil
-    }
+    guard let row = P.row(upload) else { return false }
     find.bind(1, stream)
     P.bind(row, to: find, from: 2)
     return try find.firstRow { _ in true } != nil

@@ -27,25 +27,37 @@ enum ProjectionRunner {
         done[projection.name] = .ready
         continue
       }
-      try connection.execute("BEGIN IMMEDIATE")
-      do throws(SQLiteError) {
-        if let checkpoint, isOurs, isUsable {
-          try fold(projection, connection, after: checkpoint.position)
-          done[projection.name] = .caughtUp
-        } else {
-          try connection.execute("DROP TABLE IF EXISTS \(projection.name)")
-          try connection.execute(Schema.text("projections/\(projection.name).sql"))
-          try fold(projection, connection, after: nil)
-          done[projection.name] = .rebuilt
-        }
-        try connection.setCheckpoint(of: projection, position: head)
-        try connection.execute("COMMIT")
-      } catch {
-        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-        throw error
-      }
+      let seen = isOurs && isUsable ? checkpoint?.position : nil
+      try bringUp(projection, connection, from: seen, to: head)
+      done[projection.name] = seen == nil ? .rebuilt : .caughtUp
     }
     return done
+  }
+
+  /// Drops one projection and folds the whole log into it, in one transaction.
+  static func rebuild(
+    _ projection: any Projection.Type, _ connection: Connection
+  ) throws(SQLiteError) {
+    let head = try connection.integer("SELECT max(position) FROM events") ?? 0
+    try bringUp(projection, connection, from: nil, to: head)
+  }
+
+  private static func bringUp(
+    _ projection: any Projection.Type, _ connection: Connection, from seen: Int64?, to head: Int64
+  ) throws(SQLiteError) {
+    try connection.execute("BEGIN IMMEDIATE")
+    do throws(SQLiteError) {
+      if seen == nil {
+        try connection.execute("DROP TABLE IF EXISTS \(projection.name)")
+        try connection.execute(Schema.text("projections/\(projection.name).sql"))
+      }
+      try fold(projection, connection, after: seen)
+      try connection.setCheckpoint(of: projection, position: head)
+      try connection.execute("COMMIT")
+    } catch {
+      if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+      throw error
+    }
   }
 
   private static func fold(

@@ -27,7 +27,7 @@ public actor LedgerReader {
   public nonisolated let path: String
   /// The format of the ledger; a newer one than this code writes is readable as far as it is known.
   public nonisolated let formatVersion: Int64
-  private nonisolated let files: LedgerFiles?
+  nonisolated let files: LedgerFiles?
   private var connection: Connection?
 
   private init(path: String, files: LedgerFiles?, connection: Connection, formatVersion: Int64) {

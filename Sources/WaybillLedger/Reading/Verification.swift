@@ -138,40 +138,48 @@ extension LedgerReader {
   private func verifyProjections(
     _ connection: Connection, _ report: inout Verification
   ) throws(SQLiteError) {
-    var names: [String] = []
-    var tables: [any ProjectionTable] = []
-    for projection in Projections.all {
-      do throws(SQLiteError) {
-        tables.append(try projection.table(connection))
-        names.append(projection.name)
-      } catch {
-        report.add(
-          "projection_damaged",
-          "the table \(projection.name) cannot be used; the next launch"
-            + " folds it anew")
-      }
-    }
     var found = report
-    var expected = [Int64](repeating: 0, count: tables.count)
-    try LogReading.eachUpload(connection, where: "1") { upload, stream throws(SQLiteError) in
-      for (index, table) in tables.enumerated() {
-        if table.hasRow(upload) { expected[index] += 1 }
-        if try !table.matches(upload, stream: stream) {
-          found.add(
-            "projection_differs", at: upload.lastPosition,
-            "the row of \(upload.id) in \(names[index]) is not what the log says")
-        }
-      }
-    }
-    for (index, name) in names.enumerated() {
-      let rows = try connection.integer("SELECT count(*) FROM \(name)") ?? 0
-      if rows != expected[index] {
-        found.add(
-          "projection_differs",
-          "\(name) has \(rows) rows where the log says \(expected[index])")
-      }
+    try ProjectionComparison.compare(connection) { difference in
+      found.add(
+        difference.kind == .unusable ? "projection_damaged" : "projection_differs",
+        difference.message)
     }
     report = found
+  }
+}
+
+extension LedgerReader {
+  /// The rows of derived tables that are not what the log says; writes nothing.
+  ///
+  /// - Parameter limit: how many are given at most.
+  /// - Returns: the differences in the order of the uploads, and how many there are in all.
+  public func projectionDifferences(
+    limit: Int = LedgerReader.maximumPage
+  ) throws(LedgerError) -> (rows: [ProjectionDifference], count: Int) {
+    try read("comparing derived tables with the log") { connection throws(SQLiteError) in
+      try connection.execute("BEGIN")
+      defer { try? connection.execute("COMMIT") }
+      var rows: [ProjectionDifference] = []
+      var count = 0
+      try ProjectionComparison.compare(connection) { difference in
+        count += 1
+        if rows.count < limit { rows.append(difference) }
+      }
+      return (rows, count)
+    }
+  }
+}
+
+extension ProjectionDifference {
+  /// The difference in words, with what to do about it.
+  public var message: String {
+    let row = upload.map { "the row of \($0) in \(projection)" } ?? "a row in \(projection)"
+    return switch kind {
+    case .missing: "\(row) is missing; 'waybill rebuild' folds it anew"
+    case .surplus: "\(row) is not what the log says; 'waybill rebuild' removes it"
+    case .differs: "\(row) is not what the log says; 'waybill rebuild' folds it anew"
+    case .unusable: "the table \(projection) cannot be used; the next launch folds it anew"
+    }
   }
 }
 

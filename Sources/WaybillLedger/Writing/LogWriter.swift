@@ -68,14 +68,18 @@ final class LogWriter {
 
     init(_ connection: Connection) throws(SQLiteError) {
       statements = try WriterStatements(connection)
-      var tables: [any ProjectionTable] = []
-      for projection in Projections.all { tables.append(try projection.table(connection)) }
-      self.tables = tables
+      tables = try Loaded.tables(connection)
       let last = try connection.prepare(
         "SELECT position, chain FROM events ORDER BY position DESC LIMIT 1"
       ).firstRow { row in (GlobalPosition(row.int(0)), ContentHash(row.bytes(1)) ?? .zero) }
       (head, chain) = last ?? (.start, .zero)
       state = try LogReading.ledgerState(connection)
+    }
+
+    static func tables(_ connection: Connection) throws(SQLiteError) -> [any ProjectionTable] {
+      var tables: [any ProjectionTable] = []
+      for projection in Projections.all { tables.append(try projection.table(connection)) }
+      return tables
     }
   }
 
@@ -115,7 +119,7 @@ final class LogWriter {
       try connection.execute("BEGIN IMMEDIATE")
       for request in requests { results.append(try append(request, in: &transaction)) }
       if transaction.head == head {
-        try connection.execute("ROLLBACK")
+        abandon(transaction)
         return results
       }
       for (id, stream) in transaction.touched {
@@ -391,6 +395,19 @@ final class LogWriter {
   }
 
   // MARK: Around the log
+
+  /// Drops one derived table and folds the whole log into it anew.
+  func rebuild(_ projection: any Projection.Type) throws(LedgerError) {
+    do throws(SQLiteError) {
+      tables = []
+      try connection.setSynchronous(.full)
+      try ProjectionRunner.rebuild(projection, connection)
+      tables = try Loaded.tables(connection)
+      checkpointWhenLong()
+    } catch {
+      throw LedgerError(error, doing: "rebuilding \(projection.name)")
+    }
+  }
 
   /// Copies the write-ahead log into the database. A failure here loses nothing: the log has it.
   func checkpoint(truncate: Bool) {
