@@ -162,11 +162,12 @@ extension UploadEngine {
       }
       try await ledger.record(upload.id) { (try? $0.decide(.hash(hash))) ?? [] }
     }
-    guard let destination = options.destination, let hash = try await ledger.upload(upload.id).hash
-    else {
+    // One state for looking and for leaving alone: what is recorded behind it is looked at again.
+    let newest = try await ledger.upload(upload.id)
+    guard newest.ending == nil, let hash = newest.hash else { return }
+    guard let destination = options.destination else {
       // Saved locally is where it stays until somebody says where it shall go.
-      let revision = try await ledger.upload(upload.id).revision
-      activities[upload.id, default: Planner.Activity()].leftAt = revision
+      activities[upload.id, default: Planner.Activity()].leftAt = newest.revision
       return
     }
     let holder = try await holder(of: hash)

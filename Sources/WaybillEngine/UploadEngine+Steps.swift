@@ -68,8 +68,8 @@ extension UploadEngine {
     }
     activities[id] = activity
     if let status = PartsAdapter.serverStatus(of: verdict) {
-      try await ledger.record(id) { Reconciliation.compare($0, with: status) }
-      activities[id]?.asked = try await ledger.upload(id).revision
+      let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: status) }
+      activities[id]?.asked = recorded.upload.revision
       if let blocked { try await observe(blocked, of: id) }
     } else if let blocked {
       try await observe(blocked, of: id)

@@ -117,7 +117,7 @@ public actor UploadEngine {
   // MARK: Running
 
   /// Reconciles the ledger with the transport, then works until the mode says that it is over. An
-  /// engine can run again and again, but has one run at a time. Cancelling the caller stops the run.
+  /// engine can run again and again, but has one run at a time. Cancelling the caller stops it.
   ///
   /// - Returns: why it ended. Everything that was decided is in the log by then.
   /// - Throws: `LedgerError` when the ledger cannot be read or written; what was on its way is
