@@ -50,7 +50,7 @@ import WaybillServer
 
   @Test func `parts refused side by side lead to one new token`() async throws {
     let fixture = try EngineFixture()
-    let server = try fixture.startServer(faults: "part#2-5:401")
+    let server = try fixture.startServer(faults: "part#1-4:401,part#1-4:delay=1000")
     defer { server.stop() }
     let ledger = try await fixture.openLedger()
     let purse = Purse(EngineFixture.token, then: [EngineFixture.token])
