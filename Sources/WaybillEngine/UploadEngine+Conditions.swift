@@ -9,7 +9,12 @@ extension UploadEngine {
   func note(_ verdict: Verdict) async throws(LedgerError) {
     switch verdict {
     case .wait(.stopped, _, _), .wait(.sourceUnreadable, _, _): return
-    case .wait(.offline, _, _): try await note(isReached: false)
+    case .wait(let failure, _, _):
+      fruitlessSince = fruitlessSince ?? clock()
+      return try await note(isReached: failure != .offline)
+    default: fruitlessSince = nil
+    }
+    switch verdict {
     case .credentialsRejected: try await note(isReached: true)
     default:
       try await note(isReached: true)
@@ -22,10 +27,8 @@ extension UploadEngine {
     if isReached {
       offlineSetbacks = 0
       offlineUntil = nil
-      offlineSince = nil
     } else {
       let now = clock()
-      offlineSince = offlineSince ?? now
       // What was on its way together fails together: that is one setback, not several.
       if (offlineUntil ?? now) <= now {
         offlineUntil = RetryPolicy.notBefore(
@@ -77,6 +80,13 @@ extension UploadEngine {
     let isRenewed = await renewal.value
     if !isRenewed { try await note(credentials: .rejected) }
     return isRenewed
+  }
+
+  /// Gives an upload whose credential was refused a pause: a server that refuses one upload and
+  /// takes the others would otherwise be asked again and again at once.
+  func hold(_ upload: UploadID) {
+    activities[upload, default: Planner.Activity()].notBefore =
+      clock().adding(milliseconds: RetryPolicy.baseMilliseconds)
   }
 
   /// The round ends when the answer is there: what is sent until then carries the old credential.

@@ -67,6 +67,7 @@ extension UploadEngine {
       activity.notBefore = nil
     }
     activities[id] = activity
+    if case .credentialsRejected = verdict { hold(id) }
     if let status = PartsAdapter.serverStatus(of: verdict) {
       let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: status) }
       activities[id]?.asked = recorded.upload.revision
@@ -228,6 +229,7 @@ extension UploadEngine {
     if case .credentialsRejected = verdict {
       _ = try await renewCredential(
         refusedIn: live[transfer] ?? credentialRound)
+      hold(transfer.upload)
     }
     let setbacks =
       upload.parts.indices.contains(transfer.part.index)

@@ -13,7 +13,7 @@ public actor UploadEngine {
     public var limits = Planner.Limits()
     /// Where uploads go that were saved without a destination; nil leaves them saved locally.
     public var destination: Destination?
-    /// How long a server may stay out of reach before `drain` gives up, in milliseconds.
+    /// How long nothing may move on before `drain` gives up, in milliseconds.
     public var patienceMilliseconds: Int64 = 20_000
 
     /// Four transfers and four calls, no destination, twenty seconds of patience.
@@ -28,6 +28,8 @@ public actor UploadEngine {
     case stopped
     /// The server stayed out of reach.
     case offline
+    /// The server answers, but moved nothing on: it is busy, full or failing.
+    case serverUnavailable
     /// The server does not accept the credential.
     case credentialsRejected
     /// The ledger is sealed.
@@ -70,7 +72,8 @@ public actor UploadEngine {
   var offlineSetbacks = 0
   /// The earliest moment of the next try while the server is out of reach.
   var offlineUntil: Timestamp?
-  var offlineSince: Timestamp?
+  /// Since when no verdict has moved anything on; nil while they do.
+  var fruitlessSince: Timestamp?
   /// Copies whose inode changed after they were recorded and that were hashed again since.
   var trustedCopies: [UploadID: Timestamp] = [:]
   /// Counts the credentials the server has refused, so that many refusals lead to one new one.
@@ -132,7 +135,7 @@ public actor UploadEngine {
     isStopping = false
     failure = nil
     lookAgain()
-    offlineSince = nil
+    fruitlessSince = nil
     runs += 1
     listen()
     let run = runs
@@ -234,12 +237,11 @@ public actor UploadEngine {
     if try await workLeft <= leftAlone(atLeast: workLeft) { return .finished }
     if try await ledger.state().isSealed { return .sealed }
     if conditions.credentials == .rejected { return .credentialsRejected }
-    if let offlineSince,
-      clock().milliseconds(since: offlineSince) >= options.patienceMilliseconds
-    {
-      return .offline
+    let patience = options.patienceMilliseconds
+    guard let fruitlessSince, clock().milliseconds(since: fruitlessSince) >= patience else {
+      return nil
     }
-    return nil
+    return conditions.network == .offline ? .offline : .serverUnavailable
   }
 
   /// How many uploads of the work list nothing can be done for in this launch; counted only if

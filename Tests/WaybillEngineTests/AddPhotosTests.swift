@@ -4,6 +4,7 @@ import WaybillEngine
 import WaybillLedger
 import WaybillModel
 import WaybillServer
+import WaybillSystem
 
 /// What becomes of the files a person picks.
 @Suite struct AddPhotosTests {

@@ -4,6 +4,7 @@ import WaybillEngine
 import WaybillLedger
 import WaybillModel
 import WaybillServer
+import WaybillSystem
 
 /// What a refused credential costs: nothing but the wait for another one.
 @Suite struct CredentialTests {

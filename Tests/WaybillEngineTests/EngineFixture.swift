@@ -37,11 +37,12 @@ final class EngineFixture: Sendable {
   /// An engine with the real transport; the clock may run faster than the wall's.
   func engine(
     _ ledger: Ledger, transport: (any Transport)? = nil,
-    credentials: CredentialProvider = .accepted, patience: Int64 = 3000, haste: Int64 = 1,
+    credentials: CredentialProvider = .accepted, patience: Int64? = nil, haste: Int64 = 1,
     destination: Destination? = nil
   ) -> UploadEngine {
     var options = UploadEngine.Options()
-    options.patienceMilliseconds = patience
+    // A clock that runs fast uses patience up fast as well.
+    options.patienceMilliseconds = patience ?? (haste > 1 ? 3_600_000 : 3000)
     options.destination = destination
     let start = SystemClock.now
     return UploadEngine(

@@ -4,6 +4,7 @@ import WaybillEngine
 import WaybillLedger
 import WaybillModel
 import WaybillServer
+import WaybillSystem
 
 /// When a run begins, waits and ends.
 @Suite struct EngineRunTests {

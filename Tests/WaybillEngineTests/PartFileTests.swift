@@ -5,6 +5,7 @@
   import WaybillLedger
   import WaybillModel
   import WaybillServer
+  import WaybillSystem
 
   @Suite struct PartFileTests {
     @Test func `a transport that sends whole files gets one for each part, 32 MiB ahead`()

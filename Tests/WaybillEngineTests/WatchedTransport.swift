@@ -1,6 +1,7 @@
 #if os(Linux)
   import WaybillEngine
   import WaybillModel
+  import WaybillSystem
 
   /// The real transport, with a record of what was asked of it.
   final class WatchedTransport: Transport {

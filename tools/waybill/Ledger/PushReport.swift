@@ -91,6 +91,7 @@ struct PushReport {
     case .finished: "finished"
     case .stopped: "stopped"
     case .offline: "offline"
+    case .serverUnavailable: "server_unavailable"
     case .credentialsRejected: "credentials_rejected"
     case .sealed: "sealed"
     }
@@ -104,6 +105,10 @@ struct PushReport {
       throw Failure(
         .failed, "the server cannot be reached",
         remedy: "What is queued stays. Check the URL and the network, then run 'waybill push'.")
+    case .serverUnavailable:
+      throw Failure(
+        .failed, "the server answers, but takes nothing at the moment",
+        remedy: "What is queued stays. See 'waybill queue', then run 'waybill push' later.")
     case .credentialsRejected:
       throw Failure(
         .failed, "the server does not accept the credential",
