@@ -95,7 +95,8 @@ struct SchemaTests {
     try FileManager.default.copyItem(atPath: golden.path, toPath: copy.database)
     let reader = try await copy.reader()
     let events = try await reader.events(EventQuery())
-    #expect(Set(events.compactMap(\.kind)) == Set(EventKind.allCases))
+    // Every kind of its day; the file is frozen, so a later kind is not in it.
+    #expect(Set(events.compactMap(\.kind)).count == 30)
     for event in events {
       switch event.body {
       case .upload, .ledger: break

@@ -88,8 +88,19 @@ extension UploadEvent {
       "part \(fact.part.index), attempt \(fact.attempt): the transport knows nothing of it"
     case .sessionExpired(let fact): "session \(fact.session.text) is gone"
     case .noted(let fact): fact.claim.rawValue.replacing("_", with: " ")
-    case .paused, .resumed, .copyReleased, .verificationRevoked: ""
+    default: fields.detail
     }
+  }
+}
+
+extension EventFields {
+  /// What the columns alone say, for a kind that nobody has put into words.
+  fileprivate var detail: String {
+    [
+      part.map { "part \($0)" }, attempt.map { "attempt \($0)" },
+      bytes.map { HumanText.byteCount($0) }, code.map { EscapedText.escape($0) },
+      reference.map { EscapedText.escape($0) },
+    ].compactMap { $0 }.joined(separator: ", ")
   }
 }
 
