@@ -65,7 +65,7 @@ enum ImportRules {
 
   private static func isFoundation(_ module: String) -> Bool { module.hasPrefix("Foundation") }
 
-  /// URLSession is part of Foundation. On Linux its files are empty: all of them stands in one `#if`.
+  /// URLSession is part of Foundation. On Linux its files are empty: one `#if` holds all of each.
   private static func isForApple(_ file: SourceFile) -> Bool {
     let code = file.code.filter { $0.contains { !$0.isWhitespace } }
     return file.path.hasPrefix("Sources/WaybillEngine/")

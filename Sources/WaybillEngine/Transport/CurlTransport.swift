@@ -11,8 +11,8 @@
   /// Transfers end with the process.
   ///
   /// Refused with `.noReply(.unusable)` before anything is sent: a URL that is neither `http` nor
-  /// `https` or holds a user name, a header whose name is no token or whose value holds CR, LF or NUL, and
-  /// the headers that frame a request (`Content-Length`, `Transfer-Encoding`, `Expect`).
+  /// `https` or holds a user name, a header whose name is no token or whose value holds CR, LF or
+  /// NUL, and the headers that frame a request (`Content-Length`, `Transfer-Encoding`, `Expect`).
   public final class CurlTransport: Transport {
     /// What has happened, in order for each transfer. Bounded: a newer progress replaces one of the
     /// same transfer that nobody has taken yet. Cancelling the consuming task ends it for good.

@@ -9,8 +9,8 @@
   ///
   /// A `.file` body must be a part file that holds just its slice, from byte 0. Each task carries
   /// the text of its `TransferDescription`, so that a later process knows what it is about. Calls
-  /// follow no redirect. The system always follows those of background tasks; a transfer that ended at
-  /// another URL is reported as `.noReply(.offline)`, for what answered there is not our server.
+  /// follow no redirect. The system always follows those of background tasks; a transfer that ended
+  /// at another URL is reported as `.noReply(.offline)`: what answered there is not our server.
   public final class URLSessionTransport: NSObject, Transport, URLSessionDataDelegate {
     /// What has happened since this process took up the session.
     public let events: AsyncStream<TransportEvent>

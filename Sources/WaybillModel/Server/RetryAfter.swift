@@ -7,7 +7,9 @@ public enum RetryAfter {
   /// A date is measured against the reply's own `Date`, so that a wrong clock on this device
   /// neither shortens nor lengthens the pause.
   ///
-  /// - Parameter now: the local moment, used where the reply has no `Date` that can be read.
+  /// - Parameters:
+  ///   - reply: the whole reply.
+  ///   - now: the local moment, used where the reply has no `Date` that can be read.
   public static func milliseconds(of reply: HTTPReply, now: Timestamp) -> Int64? {
     guard let text = reply.header("Retry-After") else { return nil }
     if let pause = milliseconds(ofSeconds: text) { return pause }

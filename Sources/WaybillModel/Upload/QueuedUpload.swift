@@ -54,6 +54,7 @@ public struct QueuedUpload: Equatable, Sendable {
   /// in no queue: one without a copy, or one that ended as a duplicate.
   ///
   /// - Parameters:
+  ///   - upload: the upload as its events left it.
   ///   - progress: bytes handed to the network of the parts in flight.
   ///   - conditions: what sending depends on beyond this upload.
   public init?(_ upload: Upload, progress: Int64 = 0, conditions: Conditions = Conditions()) {

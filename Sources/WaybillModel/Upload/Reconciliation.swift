@@ -9,7 +9,9 @@ public enum Reconciliation {
 
   /// The events for parts that were sent and that the transport knows nothing of.
   ///
-  /// - Parameter live: the transfers the transport has, also those of earlier launches.
+  /// - Parameters:
+  ///   - upload: the upload as its events left it.
+  ///   - live: the transfers the transport has, also those of earlier launches.
   public static func compare(
     _ upload: Upload, with live: Set<TransferDescription>
   ) -> [ProposedEvent] {
