@@ -31,7 +31,7 @@
       await ledger.close()
     }
 
-    @Test func `part files of a launch that was killed are removed, copies are kept`() async throws {
+    @Test func `part files of a killed launch are removed, copies are kept`() async throws {
       let fixture = try EngineFixture()
       let server = try fixture.startServer()
       defer { server.stop() }
