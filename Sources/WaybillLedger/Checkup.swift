@@ -131,7 +131,8 @@ extension Checkup {
   private var formatRemark: Remark {
     format.found > format.newest
       ? remark(
-        .warning, "format", "format \(format.found) is newer than this version writes"
+        .warning, "format",
+        "format \(format.found) is newer than this version writes"
           + " (\(format.newest))", "update Waybill before writing")
       : remark(.fine, "format", "format \(format.found), events up to \(head.value)")
   }
@@ -148,7 +149,8 @@ extension Checkup {
       } else if file.mode & 0o077 != 0 {
         remarks.append(
           remark(
-            .warning, name, "others may look into the \(name) (mode \(String(file.mode, radix: 8)))",
+            .warning, name,
+            "others may look into the \(name) (mode \(String(file.mode, radix: 8)))",
             "run chmod \(String(mode, radix: 8)) on it"))
       } else if name == "database", file.links != 1 {
         remarks.append(

@@ -50,7 +50,9 @@ struct RebuildTests {
     let ledger = try await temporary.open()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { for _ in 0..<5 { try await ledger.rebuild() } }
-      for number in UInt64(1)...40 { group.addTask { try await UploadLife(number).append(to: ledger) } }
+      for number in UInt64(1)...40 {
+        group.addTask { try await UploadLife(number).append(to: ledger) }
+      }
       try await group.waitForAll()
     }
     #expect(try await ledger.reader.counts()[.committed] == 40)
