@@ -10,6 +10,9 @@ struct Main {
     Descriptor.reserveStandardNumbers()
     // A closed pipe is then seen as an error of write, which ends the program quietly.
     signal(SIGPIPE, SIG_IGN)
-    exit(await Program().run(RawArgument.ofProcess()).rawValue)
+    let code = await Program().run(RawArgument.ofProcess())
+    // Everything is written by now. `exit` would let libraries free what they hold globally while
+    // a thread that just lost its work, such as the transport's, still frees its share of it.
+    _exit(code.rawValue)
   }
 }

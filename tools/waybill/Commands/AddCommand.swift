@@ -14,7 +14,7 @@ extension Command {
       Example("waybill add *.jpg --to https://photos.example.org", "queue pictures for later"),
       Example("waybill add -r holiday --to https://photos.example.org", "queue a whole folder"),
     ],
-    exitCodes: [.ok, .error, .usage, .busy],
+    exitCodes: [.ok, .error, .usage, .noLedger, .busy, .newerFormat, .corrupt],
     run: { (invocation) async throws(Failure) -> ExitCode in
       let files = try PickedFiles(invocation)
       let destination = try invocation.destination()
@@ -31,8 +31,8 @@ extension Command {
       }
       await ledger.close()
       return try PushReport(
-        outcome: Push.Outcome(summary: summary, ending: .stopped), refused: files.refused,
-        counts: counts, isOnlyAdded: true
+        outcome: Push.Outcome(summary: summary, ending: .stopped), ended: Push.Ended(),
+        refused: files.refused, counts: counts, destination: destination, isOnlyAdded: true
       ).print(invocation)
     })
 }

@@ -10,13 +10,16 @@ extension Command {
       Option("reverse", short: "r", help: "newest first"),
       Option("upload", .text("ID"), help: "only this upload, by a beginning of its id"),
       Option("kind", .text("KIND"), repeats: true, help: "only this kind, such as part.sent"),
-      Option("since", .text("TIME"), help: "only events at or after an RFC 3339 time"),
-      Option("until", .text("TIME"), help: "only events before an RFC 3339 time"),
+      Option(
+        "since", .text("TIME"),
+        help: "only events at or after an RFC 3339 time, or so long ago, such as 2h"),
+      Option("until", .text("TIME"), help: "only events before such a time"),
       Option("launch", .number(1...Int64.max), help: "only events of this launch"),
       Option("after", .number(0...Int64.max), help: "only events behind this position"),
     ], machine: .jsonAndLines,
     examples: [
       Example("waybill log -n 20", "the newest twenty events"),
+      Example("waybill log --since 1h --upload 019ad2c1", "one upload in the last hour"),
       Example("waybill log --kind part.failed --jsonl", "every failure, one JSON object a line"),
     ],
     exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
@@ -96,22 +99,28 @@ extension Invocation {
 
   private func time(_ option: String) throws(Failure) -> Timestamp? {
     guard let text = arguments.text(option) else { return nil }
-    guard let time = Timestamp(rfc3339: text) else {
-      throw Failure.usage(
-        "--\(option) '\(EscapedText.escape(text))' is no RFC 3339 time such as"
-          + " 2026-11-30T08:00:00Z", command: command.name)
+    if let time = Timestamp(rfc3339: text) { return time }
+    if let (seconds, _) = try? Quantity.duration(text).components, seconds < 1 << 40 {
+      return SystemClock.now.adding(milliseconds: -seconds * 1000)
     }
-    return time
+    throw Failure.usage(
+      "--\(option) '\(EscapedText.escape(text))' is neither a time such as"
+        + " 2026-11-30T08:00:00Z nor so long ago, such as 2h", command: command.name)
   }
 }
 
 /// Prints events one by one, or gathers them where the shape needs the whole.
 struct EventList {
   private let invocation: Invocation
+  /// Whether each line names its upload, which lines about one upload need not.
+  private let namesUploads: Bool
   private var documents: [JSONValue] = []
   private var day = ""
 
-  init(_ invocation: Invocation) { self.invocation = invocation }
+  init(_ invocation: Invocation, namesUploads: Bool = true) {
+    self.invocation = invocation
+    self.namesUploads = namesUploads
+  }
 
   mutating func add(_ event: RecordedEvent) throws(Failure) {
     switch invocation.format {
@@ -130,10 +139,11 @@ struct EventList {
   private func line(_ event: RecordedEvent) -> String {
     let place = TextWidth.pad(String(event.position.value), 7, side: .right)
     let kind = TextWidth.pad(EscapedText.escape(event.kindName), 23)
-    let upload = TextWidth.pad(event.upload?.short ?? "ledger", 18)
+    let upload =
+      namesUploads ? TextWidth.pad(event.upload?.short ?? "ledger", 18) + "  " : ""
     let correction = event.compensates.map { " (corrects \($0.value))" } ?? ""
     let detail = event.detail(invocation.times) + correction
-    let line = "\(place)  \(invocation.times.ofDay(event.time))  \(upload)  \(kind)  \(detail)"
+    let line = "\(place)  \(invocation.times.ofDay(event.time))  \(upload)\(kind)  \(detail)"
     return String(line.reversed().drop { $0 == " " }.reversed())
   }
 

@@ -8,8 +8,9 @@ extension Command {
       Example("waybill pause 019ad2c1", "the upload whose id begins so"),
       Example("waybill pause -n 019ad2c1", "say what would be done, do nothing"),
     ],
-    exitCodes: [.ok, .error, .usage, .noLedger],
+    exitCodes: [.ok, .error, .usage, .noLedger, .newerFormat, .corrupt],
     run: { (invocation) async throws(Failure) -> ExitCode in
-      try await UploadWish(wish: { .pause($0) }, done: "paused").run(invocation)
+      try await UploadWish(wish: { .pause($0) }, done: "paused", unchanged: "was paused already")
+        .run(invocation)
     })
 }

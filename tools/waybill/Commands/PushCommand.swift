@@ -21,9 +21,12 @@ extension Command {
         "upload one file"),
       Example("waybill push --token-file token", "go on with what is queued"),
     ],
-    exitCodes: [.ok, .error, .usage, .needsAttention, .noLedger, .busy, .interrupted],
+    exitCodes: [
+      .ok, .error, .usage, .needsAttention, .noLedger, .busy, .newerFormat, .corrupt, .interrupted,
+    ],
     run: { (invocation) async throws(Failure) -> ExitCode in
       let files = try PickedFiles(invocation)
+      if files.isEmpty { try await invocation.requireLedger() }
       let destination = try files.isEmpty ? nil : invocation.destination()
       let credential = try TokenFile(invocation)
       let ledger = try await invocation.openLedger(createsIt: !files.isEmpty)
@@ -39,13 +42,29 @@ extension Command {
       let outcome = try await invocation.withLiveBoard { board async throws(Failure) in
         try await push.run(on: board)
       }
-      let counts = try await Failure.from { () async throws(LedgerError) in
-        try await ledger.reader.counts()
+      let report = try await Failure.from { () async throws(LedgerError) in
+        PushReport(
+          outcome: outcome, ended: try await Push.Ended(launch: ledger.launch, of: ledger.reader),
+          refused: files.refused, counts: try await ledger.reader.counts(), destination: destination
+        )
       }
       await ledger.close()
-      return try PushReport(outcome: outcome, refused: files.refused, counts: counts)
-        .print(invocation)
+      return try report.print(invocation)
     })
+}
+
+extension Invocation {
+  /// Makes sure that there is something to go on with where no file is named.
+  fileprivate func requireLedger() async throws(Failure) {
+    do throws(Failure) {
+      await (try openReader()).close()
+    } catch {
+      guard error.code == .noLedger else { throw error }
+      throw Failure(
+        .noLedger, "no file is named, and \(error.what)",
+        remedy: "Name files and --to URL to begin, or the ledger to go on with by --ledger.")
+    }
+  }
 }
 
 /// One push: adding, sending and showing side by side.
@@ -59,14 +78,13 @@ struct Push: Sendable {
   struct Outcome: Sendable {
     let summary: AddSummary
     let ending: UploadEngine.Ending
-    /// Queued files whose bytes the server turned out to have.
-    var foundOnServer = 0
   }
 
   /// Adds the files, uploads until nothing is left to do, and keeps the board current.
   func run(on board: LiveBoard) async throws(Failure) -> Outcome {
     let interrupts = try Interrupts.listen()
-    let showing = Task { await QueueBoard(engine.ledger, board).follow() }
+    let rows = QueueBoard(engine.ledger, board)
+    let showing = Task { await rows.follow() }
     let running = Task { () async throws(LedgerError) in try await engine.run(.follow) }
     let adding = Task { () async throws(LedgerError) -> AddSummary in
       guard let destination else { return AddSummary() }
@@ -74,36 +92,54 @@ struct Push: Sendable {
     }
     let stopping = Task {
       for await _ in interrupts {
-        await board.note("stopping; what is queued stays, run 'waybill push' to go on")
+        await board.note("stopping; Ctrl-C again ends it at once")
         adding.cancel()
-        await engine.stop()
+        running.cancel()
       }
     }
-    defer {
-      stopping.cancel()
-      showing.cancel()
-    }
+    defer { stopping.cancel() }
     let added = await adding.result
     await engine.endWhenIdle()
     let ran = await running.result
+    showing.cancel()
+    await showing.value
+    await rows.settle()
     do {
-      let summary = try added.typed()
-      let ending = try ran.typed()
-      return Outcome(
-        summary: summary, ending: ending, foundOnServer: try await foundOnServer(summary))
+      return Outcome(summary: try added.typed(), ending: try ran.typed())
     } catch {
       throw Failure(error)
     }
   }
-}
 
-extension Push {
-  private func foundOnServer(_ summary: AddSummary) async throws(LedgerError) -> Int {
-    var count = 0
-    for (_, id) in summary.queued {
-      if case .deduplicated = try await engine.ledger.upload(id).ending { count += 1 }
+  /// The uploads that came to a good end in one launch, as the log tells it.
+  struct Ended: Sendable {
+    /// Uploads the server has bound to their records.
+    var committed = 0
+    /// Uploads whose bytes the server turned out to have; nothing was sent for them.
+    var foundOnServer = 0
+
+    /// None.
+    init() {}
+
+    /// Reads the events of a launch, page by page.
+    init(launch: LaunchGeneration, of reader: LedgerReader) async throws(LedgerError) {
+      var query = EventQuery()
+      query.launch = launch
+      query.kinds = [EventKind.uploadCommitted.rawValue, EventKind.uploadDeduplicated.rawValue]
+      while true {
+        let page = try await reader.events(query)
+        for event in page {
+          switch event.body {
+          case .upload(.committed): committed += 1
+          case .upload(.deduplicated(let fact)):
+            if case .remote = fact.original { foundOnServer += 1 }
+          default: break
+          }
+        }
+        guard page.count == LedgerReader.maximumPage, let last = page.last else { return }
+        query.after = last.position
+      }
     }
-    return count
   }
 }
 

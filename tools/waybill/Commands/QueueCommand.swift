@@ -35,13 +35,20 @@ extension Option {
 private struct QueueList {
   private let invocation: Invocation
   private var documents: [JSONValue] = []
-  private var table = Table(columns: [
-    Table.Column(title: "id"), Table.Column(title: "name", shrinks: true),
-    Table.Column(title: "size", side: .right), Table.Column(title: "sent", side: .right),
-    Table.Column(title: "state"),
-  ])
+  /// Whether there is room for sizes and shares beside what tells uploads and states apart.
+  private let hasRoom: Bool
+  private var table: Table
 
-  init(_ invocation: Invocation) { self.invocation = invocation }
+  init(_ invocation: Invocation) {
+    self.invocation = invocation
+    hasRoom = invocation.standardOutput.tableWidth ?? .max >= 64
+    let amounts = [
+      Table.Column(title: "size", side: .right), Table.Column(title: "sent", side: .right),
+    ]
+    table = Table(
+      columns: [Table.Column(title: "id"), Table.Column(title: "name", shrinks: true)]
+        + (hasRoom ? amounts : []) + [Table.Column(title: "state")])
+  }
 
   mutating func add(_ row: QueuedUpload) throws(Failure) {
     switch invocation.format {
@@ -50,12 +57,14 @@ private struct QueueList {
     case .text:
       let item = ItemState(row)
       let glyphs = invocation.standardOutput.glyphs
-      table.add([
-        Table.Cell(row.id.short), Table.Cell(row.fileName.display),
+      let amounts = [
         Table.Cell(HumanText.byteCount(row.byteCount)),
         Table.Cell(HumanText.percentage(row.bytesSent, of: row.byteCount, glyphs: glyphs)),
-        Table.Cell("\(item.glyph(glyphs)) \(item.word)", item.style),
-      ])
+      ]
+      table.add(
+        [Table.Cell(hasRoom ? row.id.short : row.id.shortest), Table.Cell(row.fileName.display)]
+          + (hasRoom ? amounts : [])
+          + [Table.Cell("\(item.glyph(glyphs)) \(item.word)", item.style)])
     }
   }
 
@@ -71,8 +80,9 @@ private struct QueueList {
     case .text:
       if table.rows.isEmpty { return invocation.messages.note("nothing is in the queue") }
       let terminal = invocation.standardOutput
-      let width = terminal.isInteractive ? terminal.size.width : nil
-      for line in table.lines(width: width, palette: terminal.palette, glyphs: terminal.glyphs) {
+      let lines = table.lines(
+        width: terminal.tableWidth, palette: terminal.palette, glyphs: terminal.glyphs)
+      for line in lines {
         try invocation.output.line(line)
       }
     }
@@ -119,4 +129,7 @@ extension QueuedUpload {
 extension UploadID {
   /// As much of the id as a table shows: its time and enough of the rest to tell most apart.
   var short: String { String(description.prefix(18)) }
+
+  /// Its time alone, for windows in which more would take the place of the state.
+  fileprivate var shortest: String { String(description.prefix(13)) }
 }

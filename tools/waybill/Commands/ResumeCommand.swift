@@ -8,8 +8,9 @@ extension Command {
       Example("waybill resume 019ad2c1", "the upload whose id begins so"),
       Example("waybill resume -n 019ad2c1", "say what would be done, do nothing"),
     ],
-    exitCodes: [.ok, .error, .usage, .noLedger],
+    exitCodes: [.ok, .error, .usage, .noLedger, .newerFormat, .corrupt],
     run: { (invocation) async throws(Failure) -> ExitCode in
-      try await UploadWish(wish: { .resume($0) }, done: "resumed").run(invocation)
+      try await UploadWish(wish: { .resume($0) }, done: "resumed", unchanged: "was not paused").run(
+        invocation)
     })
 }

@@ -22,7 +22,7 @@ extension Command {
     examples: [
       Example("waybill serve --data ./server --token-file tokens", "serve on 127.0.0.1:8080"),
       Example(
-        "waybill serve --data ./server --token-file tokens --fault 'commit#1:drop-reply'",
+        "waybill serve --data d --token-file t --fault 'commit#1:drop-reply'",
         "lose the reply of the first commit"),
     ],
     exitCodes: [.ok, .error, .usage],
@@ -35,13 +35,16 @@ extension Command {
       try invocation.output.line("listening on \(server.baseURL)")
       try invocation.output.flush()
       for await _ in interrupts { break }
+      // A server that has stopped has let go of its database.
+      let photos = server.photoCount
       server.stop()
       let counts = server.counts
       invocation.messages.note(
         "stopped; \(HumanText.byteCount(counts.bodyBytes)) received,"
-          + " \(HumanText.count(server.photoCount, "photo")) held")
+          + " \(HumanText.count(photos, "photo")) held")
       for fault in server.firedFaults {
-        invocation.messages.note("fault \(fault.rule) fired \(fault.count) times")
+        invocation.messages.note(
+          "fault \(fault.rule) fired \(HumanText.count(fault.count, "time"))")
       }
       return .ok
     })

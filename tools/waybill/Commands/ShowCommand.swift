@@ -38,7 +38,7 @@ extension Command {
         try invocation.output.line(line)
       }
       try invocation.output.line("")
-      var list = EventList(invocation)
+      var list = EventList(invocation, namesUploads: false)
       for event in events { try list.add(event) }
       try list.end()
       return .ok

@@ -48,17 +48,30 @@ extension StatusText {
       ])
     }
     let terminal = invocation.standardOutput
-    var lines = table.lines(
-      width: terminal.isInteractive ? terminal.size.width : nil, palette: terminal.palette)
-    lines.append("")
-    lines.append(
-      "\(HumanText.byteCount(counts.confirmedBytes)) of"
-        + " \(HumanText.byteCount(counts.totalBytes)) confirmed by the server ("
-        + HumanText.percentage(
-          counts.confirmedBytes, of: counts.totalBytes, glyphs: terminal.glyphs) + ")")
-    if let waiting = state.conditions.waiting, counts.isAnythingOpen {
-      lines.append("everything waits: \(waiting.reason.words)")
+    let lines = table.lines(
+      width: terminal.tableWidth, palette: terminal.palette, glyphs: terminal.glyphs)
+    let remarks = remarks(counts, state, owner: owner, glyphs: terminal.glyphs)
+    return lines + (remarks.isEmpty ? [] : [""] + remarks)
+  }
+
+  /// What the counts alone do not say.
+  private static func remarks(
+    _ counts: LedgerCounts, _ state: LedgerState, owner: String?, glyphs: Glyphs
+  ) -> [String] {
+    var lines: [String] = []
+    if counts.uploads.values.allSatisfy({ $0 == 0 }) {
+      lines.append("nothing has been added yet")
+    } else if counts.totalBytes > 0 {
+      lines.append(
+        "\(HumanText.byteCount(counts.confirmedBytes)) of"
+          + " \(HumanText.byteCount(counts.totalBytes)) confirmed by the server ("
+          + HumanText.percentage(
+            counts.confirmedBytes, of: counts.totalBytes, glyphs: glyphs) + ")")
     }
+    if let waiting = state.conditions.waiting, counts.isAnythingOpen {
+      lines.append("everything waits: \(waiting.reason.sentence)")
+    }
+    if counts[.needsAttention] > 0 { lines.append("what needs attention: see 'waybill queue'") }
     if state.isSealed { lines.append("the ledger is sealed: nothing is sent from it") }
     if let owner { lines.append("in use by \(owner)") }
     return lines

@@ -15,7 +15,16 @@ extension Command {
     ],
     exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
     run: { (invocation) async throws(Failure) -> ExitCode in
-      let reader = try await invocation.openReader()
+      let reader: LedgerReader
+      do throws(Failure) {
+        reader = try await invocation.openReader()
+      } catch {
+        guard error.code == .corrupt else { throw error }
+        throw Failure(
+          .corrupt, error.what, at: error.place,
+          remedy: "Copy the ledger folder before anything else is done with it; then restore"
+            + " it, or try '.recover' of sqlite3 on the copy.")
+      }
       let report = try await Failure.from { () async throws(LedgerError) in
         try await reader.verify()
       }

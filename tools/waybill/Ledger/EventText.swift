@@ -79,7 +79,7 @@ extension UploadEvent {
     case .committed(let fact): "available everywhere as \(fact.remote.text)"
     case .conflicted(let fact): "the record is at version \(fact.currentVersion) now"
     case .cancelled(let fact): "by \(fact.reason.rawValue)"
-    case .retried(let fact): "for the \(fact.round). time"
+    case .retried(let fact): "round \(fact.round)"
     case .attentionNeeded(let fact):
       fact.reason.words + (fact.status.map { ", status \($0)" } ?? "")
     case .partRevoked(let fact):

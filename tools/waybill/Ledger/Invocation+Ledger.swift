@@ -16,6 +16,7 @@ extension Option {
   static let patience = Option(
     "patience", .duration(.zero...(.seconds(86_400))),
     help: "how long the server may stay out of reach; 20s if not given")
+  static let yes = Option("yes", short: "y", help: "do not ask; needed where nobody can be asked")
   static let dryRun = Option("dry-run", short: "n", help: "say what would be done, do nothing")
 }
 
@@ -28,7 +29,11 @@ extension Invocation {
     do {
       return try Destination(text, allowsPlainHTTP: arguments.has("allow-plain-http"))
     } catch {
-      throw Failure(.usage, error.what, at: "--to", remedy: error.remedy.asSentence)
+      let remedy =
+        error == .plainHTTP
+        ? "Use https, or --allow-plain-http if you trust the network up to that server."
+        : error.remedy.asSentence
+      throw Failure(.usage, error.what, at: "--to", remedy: remedy)
     }
   }
 

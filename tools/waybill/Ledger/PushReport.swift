@@ -5,8 +5,10 @@ internal import WaybillModel
 /// What a push or an add came to, for people and for machines.
 struct PushReport {
   let outcome: Push.Outcome
+  let ended: Push.Ended
   let refused: [PickedFiles.Refused]
   let counts: LedgerCounts
+  let destination: Destination?
   var isOnlyAdded = false
 
   private var summary: AddSummary { outcome.summary }
@@ -22,46 +24,61 @@ struct PushReport {
   /// Prints it and says how the program ends.
   func print(_ invocation: Invocation) throws(Failure) -> ExitCode {
     for file in unavailable {
-      invocation.messages.warning("\(file.path.display) was not taken: \(file.reason)")
+      let name = file.path.bytes.isEmpty ? "''" : file.path.display
+      invocation.messages.warning("\(name) was not taken: \(file.reason)")
     }
     if invocation.format == .json {
       try invocation.output.json(document)
     } else {
-      for line in lines { try invocation.output.line(line) }
+      for line in taken + (isOnlyAdded ? [] : sent) { try invocation.output.line(line) }
+    }
+    // Notes about the result come behind it, also where both streams are one.
+    try invocation.output.flush()
+    if isOnlyAdded, summary.queued.count + summary.alreadyQueued.count > 0 {
+      invocation.messages.note("nothing is sent yet; 'waybill push' sends what is queued")
+    }
+    if !isOnlyAdded, outcome.ending == .stopped {
+      invocation.messages.note("stopped; what is queued stays, run 'waybill push' to go on")
     }
     return try exitCode()
   }
 
-  private var lines: [String] {
-    var lines: [String] = []
-    func say(_ count: Int, _ words: String) {
-      if count > 0 { lines.append("\(HumanText.count(count, "file")) \(words)") }
-    }
-    say(summary.queued.count, "queued")
-    say(summary.alreadyUploaded.count, "already uploaded, skipped")
-    say(summary.alreadyQueued.count, "already queued, skipped")
-    say(unavailable.count, "not taken")
-    if isOnlyAdded {
-      lines.append("run 'waybill push' to send what is queued")
-      return lines
-    }
-    say(outcome.foundOnServer, "found on the server, not sent again")
-    let open = counts[.queued] + counts[.sending] + counts[.verifying] + counts[.savedLocally]
-    let all = open + counts[.committed] + counts[.needsAttention]
-    if all > 0 { lines.append(committed(of: all)) }
-    if counts[.needsAttention] > 0 {
-      let number = Int(counts[.needsAttention])
-      lines.append(
-        "\(HumanText.count(number, "upload")) \(number == 1 ? "needs" : "need") attention;"
-          + " see 'waybill queue'")
-    }
-    return lines
+  private func say(_ count: Int, _ noun: String, _ words: String) -> [String] {
+    count > 0 ? ["\(HumanText.count(count, noun)) \(words)"] : []
   }
 
-  private func committed(of all: Int64) -> String {
-    "\(counts[.committed]) of \(all) committed · "
-      + HumanText.percentage(counts.confirmedBytes, of: counts.totalBytes)
-      + " of \(HumanText.byteCount(counts.totalBytes))"
+  /// What became of the files that were named.
+  private var taken: [String] {
+    say(summary.queued.count, "file", "queued")
+      + say(summary.alreadyUploaded.count, "file", "already uploaded, skipped")
+      + say(summary.alreadyQueued.count, "file", "already queued, skipped")
+      + say(unavailable.count, "file", "not taken")
+  }
+
+  /// What became of the queue.
+  private var sent: [String] {
+    var lines =
+      say(ended.committed, "upload", "committed")
+      + say(ended.foundOnServer, "upload", "found on the server, not sent again")
+    if open == 0, counts[.needsAttention] == 0, lines.isEmpty {
+      let all = counts[.committed]
+      lines.append(
+        "nothing to send"
+          + (all > 0 ? "; everything is committed, \(HumanText.byteCount(counts.totalBytes))" : ""))
+    }
+    if open > 0 {
+      lines.append(
+        "\(HumanText.count(Int(open), "upload")) not committed yet, "
+          + "\(HumanText.byteCount(counts.confirmedBytes))"
+          + " of \(HumanText.byteCount(counts.totalBytes)) on the server")
+    }
+    let number = Int(counts[.needsAttention])
+    return lines
+      + say(number, "upload", "\(number == 1 ? "needs" : "need") attention; see 'waybill queue'")
+  }
+
+  private var open: Int64 {
+    counts[.queued] + counts[.sending] + counts[.verifying] + counts[.savedLocally]
   }
 
   private var document: JSONValue {
@@ -70,7 +87,8 @@ struct PushReport {
       .init("queued", .array(summary.queued.map { .text($0.upload.description) })),
       .init("already_uploaded", .integer(Int64(summary.alreadyUploaded.count))),
       .init("already_queued", .integer(Int64(summary.alreadyQueued.count))),
-      .init("found_on_server", .integer(Int64(outcome.foundOnServer))),
+      .init("committed", .integer(Int64(ended.committed))),
+      .init("found_on_server", .integer(Int64(ended.foundOnServer))),
       .init(
         "unavailable",
         .array(
@@ -104,15 +122,18 @@ struct PushReport {
     case .offline:
       throw Failure(
         .failed, "the server cannot be reached",
+        at: destination.map { EscapedText.escape($0.text) },
         remedy: "What is queued stays. Check the URL and the network, then run 'waybill push'.")
     case .serverUnavailable:
       throw Failure(
         .failed, "the server answers, but takes nothing at the moment",
+        at: destination.map { EscapedText.escape($0.text) },
         remedy: "What is queued stays. See 'waybill queue', then run 'waybill push' later.")
     case .credentialsRejected:
       throw Failure(
         .failed, "the server does not accept the credential",
-        remedy: "What is queued stays. Put a valid token into the token file, then run"
+        at: destination.map { EscapedText.escape($0.text) },
+        remedy: "What is queued stays. Give a valid token, then run"
           + " 'waybill push'.")
     case .sealed:
       throw Failure(

@@ -3,12 +3,11 @@ internal import WaybillModel
 
 /// Keeps a live board current with the queue of a ledger: what was open when it began, and
 /// everything that has changed since.
-struct QueueBoard {
+actor QueueBoard {
   private let ledger: Ledger
   private let board: LiveBoard
   private var places: [UploadID: Int] = [:]
   private var rows: [BoardRow] = []
-  private var doneRows = 0
 
   init(_ ledger: Ledger, _ board: LiveBoard) {
     self.ledger = ledger
@@ -16,7 +15,7 @@ struct QueueBoard {
   }
 
   /// Follows until its task is cancelled or the ledger is closed.
-  consuming func follow() async {
+  func follow() async {
     var updates = ledger.uploads().makeAsyncIterator()
     while let update = try? await updates.next() {
       switch update {
@@ -27,7 +26,23 @@ struct QueueBoard {
     }
   }
 
-  private mutating func take(_ upload: QueuedUpload) {
+  /// Brings every row that has not ended up to date: an upload that ended as a duplicate has left
+  /// the queue and is in no update, and the last update may not have been read.
+  func settle() async {
+    for (id, place) in places where !rows[place].state.isEnd {
+      guard let upload = try? await ledger.upload(id) else { continue }
+      if let row = QueuedUpload(upload) {
+        // A state that waits is as true as it was: what holds everything up is not in the row.
+        if ItemState(row).isEnd { take(row) }
+      } else if case .deduplicated = upload.ending {
+        rows[place].state = .deduplicated
+        rows[place].done = rows[place].total
+      }
+    }
+    await board.update(rows, totals)
+  }
+
+  private func take(_ upload: QueuedUpload) {
     let place = places[upload.id] ?? rows.count
     let row = BoardRow(
       id: place, name: upload.fileName.display, state: ItemState(upload), done: upload.bytesSent,
@@ -46,7 +61,7 @@ struct QueueBoard {
       totals.count += 1
       totals.bytesDone += row.done
       totals.bytesTotal += row.total
-      if row.state == .committed { totals.doneCount += 1 }
+      if row.state == .committed || row.state == .deduplicated { totals.doneCount += 1 }
       if case .needsAttention = row.state { totals.attentionCount += 1 }
     }
     return totals
@@ -64,6 +79,14 @@ extension QueuedUpload {
 }
 
 extension ItemState {
+  /// Whether it does not change any more by itself.
+  fileprivate var isEnd: Bool {
+    switch self {
+    case .committed, .needsAttention, .deduplicated, .cancelled: true
+    case .savedLocally, .queued, .waiting, .sending, .verifying: false
+    }
+  }
+
   /// The state of a queued upload in the words of the board.
   init(_ upload: QueuedUpload) {
     switch upload.state {

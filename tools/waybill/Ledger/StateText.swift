@@ -14,6 +14,17 @@ extension Waiting.Reason {
   }
 }
 
+extension Waiting.Reason {
+  /// What everything waits for, and what a person can do, as the end of a sentence.
+  var sentence: String {
+    switch self {
+    case .offline: "the server was out of reach; 'waybill push' tries again"
+    case .credentials: "the server did not accept the credential; push with a valid token"
+    case .retrying, .quota, .paused: words
+    }
+  }
+}
+
 extension AttentionReason {
   var words: String {
     switch self {

@@ -20,20 +20,23 @@ struct TokenFile: Sendable {
   /// - Throws: usage, when there is none; failed, when the file cannot be read or holds none.
   init(_ invocation: Invocation) throws(Failure) {
     path = invocation.arguments.path("token-file")
-    fixed = invocation.environment.token.map { Secret($0) }
-    guard let path else {
-      guard fixed != nil else {
-        throw Failure.usage(
-          "no credential is given: name a file with --token-file or set $WAYBILL_TOKEN",
-          command: invocation.command.name)
+    let given = invocation.environment.token
+    let word = given.flatMap { TokenFile.firstWord($0.bytes) }
+    fixed = word.flatMap { word in word.utf8.count == given?.bytes.count ? Secret(word) : nil }
+    if let path {
+      if let problem = TokenFile.read(path).problem {
+        throw Failure(
+          .failed, "the token file cannot be used: \(problem)", at: path.display,
+          remedy: "Name a file whose first word is the token, in visible ASCII.")
       }
-      return
-    }
-    guard case .token = TokenFile.read(path) else {
-      let reason = TokenFile.read(path).problem ?? "it is gone"
-      throw Failure(
-        .failed, "the token file cannot be used: \(reason)", at: path.display,
-        remedy: "Its first word has to be the token.")
+    } else if given == nil {
+      throw Failure.usage(
+        "no credential is given: name a file with --token-file or set $WAYBILL_TOKEN",
+        command: invocation.command.name)
+    } else if fixed == nil {
+      throw Failure.usage(
+        "$WAYBILL_TOKEN is no token: it has to be one word in visible ASCII characters",
+        command: invocation.command.name)
     }
   }
 
@@ -74,15 +77,28 @@ struct TokenFile: Sendable {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else { return .unusable(SystemError.last.text) }
     defer { close(descriptor) }
-    let bytes = [UInt8](unsafeUninitializedCapacity: maximumBytes) { buffer, count in
-      count = max(0, systemRead(descriptor, buffer))
+    // One byte more than a token may have tells one that is too long from one that just fits.
+    var count = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: maximumBytes + 1) { buffer, used in
+      count = systemRead(descriptor, buffer)
+      used = max(0, count)
     }
-    let word = bytes.prefix { $0 != UInt8(ascii: "\n") }
-      .split(whereSeparator: { $0 == UInt8(ascii: " ") || $0 == 9 || $0 == 13 }).first
-    guard let word, word.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+    if count < 0 { return .unusable(SystemError.last.text) }
+    if bytes.isEmpty { return .unusable("it is empty") }
+    guard let token = firstWord(bytes.prefix { $0 != UInt8(ascii: "\n") }) else {
       return .unusable("its first line holds no token")
     }
-    return .token(String(decoding: word, as: UTF8.self))
+    return .token(token)
+  }
+
+  /// The first word of some bytes; nil where there is none, or one that is no visible ASCII or
+  /// longer than a token may be.
+  private static func firstWord(_ bytes: some Collection<UInt8>) -> String? {
+    let words = bytes.split(maxSplits: 1) { $0 == UInt8(ascii: " ") || $0 == 9 || $0 == 13 }
+    guard let word = words.first, word.count <= maximumBytes,
+      word.allSatisfy({ (0x21...0x7e).contains($0) })
+    else { return nil }
+    return String(decoding: word, as: UTF8.self)
   }
 
   private static func systemRead(

@@ -29,7 +29,7 @@ struct Environment: Sendable {
 
 extension Environment {
   /// The token, where no file is named.
-  var token: String? { self["WAYBILL_TOKEN"] }
+  var token: RawArgument? { bytes("WAYBILL_TOKEN") }
 
   /// Where the ledger is when `--ledger` does not say: `$WAYBILL_LEDGER`, else `waybill/default`
   /// under `$XDG_STATE_HOME`, else under `~/.local/state`. Nil when not even a home is known.

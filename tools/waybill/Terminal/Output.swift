@@ -78,6 +78,9 @@ struct Messages: Sendable {
     send(isJSON ? failure.json.serialized + "\n" : failure.text)
   }
 
+  /// Puts a question; the answer is typed behind it.
+  func ask(_ question: String) { send(question) }
+
   /// Shows a help page to someone who did not know what to type.
   func explain(_ page: String) { send(page) }
 
