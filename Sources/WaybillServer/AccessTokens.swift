@@ -40,7 +40,8 @@ public struct AccessTokens: Sendable {
   ///
   /// - Throws: `ServerError` with code `tokenFile`.
   public init(contentsOf path: String) throws(ServerError) {
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    // A named pipe is refused below, not waited for.
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw ServerError(
         .tokenFile, "the token file \(path) cannot be opened: \(SystemError.last.text)")
