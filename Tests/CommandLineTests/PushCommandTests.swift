@@ -31,7 +31,7 @@ import WaybillModel
     try files.createDirectory(atPath: rig.path("folder"), withIntermediateDirectories: true)
     try files.createSymbolicLink(
       atPath: rig.path("link"), withDestinationPath: try rig.file("good.jpg"))
-    try #require(mkfifo(rig.path("pipe"), 0o600) == 0)
+    _ = try rig.pipe("pipe")
     let names = ["folder", "link", "pipe", "missing", "good.jpg"]
     let push = try await rig.run(
       "push", "--to", rig.url, "--", raw: names.map { [UInt8](rig.path($0).utf8) })

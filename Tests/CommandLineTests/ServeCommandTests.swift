@@ -29,6 +29,8 @@ import Testing
       (["serve"], 2, "no data folder"), (["serve", "--data", data], 2, "no token file"),
       (["serve", "--data", data, "--token-file", rig.path("none")], 1, "cannot be opened"),
       (["serve", "--data", data, "--token-file", try rig.file("random")], 1, "token"),
+      (["serve", "--data", data, "--token-file", rig.path("\u{1b}[2J")], 1, "\\x1b[2J"),
+      (["serve", "--data", data, "--token-file", try rig.pipe("pipe")], 1, "no regular file"),
       (
         ["serve", "--data", data, "--token-file", rig.path("tokens"), "--listen", "here"], 2,
         "is no ADDRESS:PORT"
@@ -44,6 +46,7 @@ import Testing
       let ended = try await Binary.run(words, environment: rig.environment)
       #expect(ended.status == Int32(code), "\(words)")
       #expect(ended.output == "")
+      #expect(!ended.errors.contains("\u{1b}"))
       #expect(ended.errors.contains(told), "\(ended.errors)")
     }
   }

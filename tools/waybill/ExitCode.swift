@@ -135,7 +135,7 @@ extension Failure {
 
   /// A failure of the reference server to start; its message holds the remedy too.
   init(_ error: ServerError) {
-    self.init(.failed, error.message, remedy: "See 'waybill serve --help'.")
+    self.init(.failed, EscapedText.escape(error.message), remedy: "See 'waybill serve --help'.")
   }
 }
 

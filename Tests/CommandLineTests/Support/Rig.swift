@@ -56,6 +56,12 @@ final class Rig {
     return path(name)
   }
 
+  /// Makes a named pipe that nobody reads or writes, and gives its path.
+  func pipe(_ name: String) throws -> String {
+    try #require(mkfifo(path(name), 0o600) == 0)
+    return path(name)
+  }
+
   /// Makes a file of any name.
   @discardableResult
   func file(_ name: [UInt8], bytes count: Int = 1000) throws -> [UInt8] {
