@@ -69,7 +69,9 @@ struct Staging: Sendable {
   static let reserveBytes: UInt64 = 16_777_216
 
   let directory: String
-  private let queue = DispatchQueue(label: "waybill.staging")
+  /// Takes files in, which may take long; parts are read beside it.
+  private let taking = DispatchQueue(label: "waybill.staging.taking")
+  private let reading = DispatchQueue(label: "waybill.staging.reading")
 
   init(directory: String) { self.directory = directory }
 
@@ -89,11 +91,13 @@ struct Staging: Sendable {
   /// - Throws: `StagingError`; then no copy is left behind.
   func stage(_ source: [UInt8], for upload: UploadID) async throws(StagingError) -> Copy {
     let file = StagedFileID(upload)
-    let result = await onQueue { self.copy(source, to: file) }
+    let result = await run(on: taking) { self.copy(source, to: file) }
     return try result.get()
   }
 
-  private func onQueue<T: Sendable>(_ work: @escaping @Sendable () -> T) async -> T {
+  private func run<T: Sendable>(
+    on queue: DispatchQueue, _ work: @escaping @Sendable () -> T
+  ) async -> T {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: work()) }
     }
@@ -113,6 +117,7 @@ struct Staging: Sendable {
           input.descriptor, into: output, limit: Int64(input.status.st_size))
         try checkUnchanged(input.descriptor, since: input.status, copied: hashed.byteCount)
         guard fsync(output) == 0 else { throw .last("sync the copy") }
+        try syncFolder()
         return Copy(file: file, byteCount: hashed.byteCount, hash: hashed.hash)
       } catch {
         unlink(target)
@@ -225,6 +230,8 @@ struct Staging: Sendable {
     case intact(since: Timestamp)
     case missing
     case changed
+    /// It could not be looked at; nothing is known.
+    case unreadable
   }
 
   /// Looks at a copy before it is sent. A copy whose inode has not changed since it was recorded
@@ -237,19 +244,21 @@ struct Staging: Sendable {
   ) async -> Condition {
     let path = path(of: copy.file)
     var status = stat()
-    guard lstat(path, &status) == 0 else { return .missing }
+    guard lstat(path, &status) == 0 else { return errno == ENOENT ? .missing : .unreadable }
     guard status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == copy.byteCount else {
       return .changed
     }
     if status.changed <= trusted { return .intact(since: trusted) }
-    let rehashed = await onQueue { self.hash(ofFileAt: path) }
+    guard let rehashed = await run(on: reading, { self.hash(ofFileAt: path) }) else {
+      return .unreadable
+    }
     return rehashed == hash ? .intact(since: status.changed) : .changed
   }
 
   /// The hash of a staged copy, for one that was recorded without; nil when it cannot be read.
   func hash(of file: StagedFileID) async -> ContentHash? {
     let path = path(of: file)
-    return await onQueue { self.hash(ofFileAt: path) }
+    return await run(on: reading) { self.hash(ofFileAt: path) }
   }
 
   private func hash(ofFileAt path: String) -> ContentHash? {
@@ -259,29 +268,36 @@ struct Staging: Sendable {
     return try? pour(descriptor, into: nil).hash
   }
 
-  /// The hash of one slice of a copy, as it is now; nil when the slice cannot be read to its end.
-  func hash(of slice: FileSlice) async -> ContentHash? {
-    await onQueue { self.pour(slice, into: nil) }
+  /// Why a slice of a copy is not there to be sent.
+  enum SliceFault: Error, Sendable {
+    /// The copy ends before the slice does.
+    case cutShort
+    /// Reading it, or writing the file of its own, failed; it may succeed later.
+    case unreadable
+  }
+
+  /// The hash of one slice of a copy, as it is now.
+  func hash(of slice: FileSlice) async throws(SliceFault) -> ContentHash {
+    try await run(on: reading) { self.pour(slice, into: nil) }.get()
   }
 
   /// Writes one slice of a copy to a file of its own, which replaces any earlier one.
   ///
-  /// - Returns: the slice that is the whole new file, and its hash; nil when the slice cannot be
-  ///   read to its end or the file cannot be written, and then there is no file.
+  /// - Returns: the slice that is the whole new file, and its hash. When it throws there is no file.
   func cut(
     _ slice: FileSlice, part: PartNumber, of upload: UploadID
-  ) async -> (slice: FileSlice, hash: ContentHash)? {
+  ) async throws(SliceFault) -> (slice: FileSlice, hash: ContentHash) {
     let path = "\(directory)/\(PartFileName(upload: upload, part: part))"
-    let hash: ContentHash? = await onQueue {
+    let hash = await run(on: reading) { () -> Result<ContentHash, SliceFault> in
       let output = open(
         path, O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_WRONLY, 0o600)
-      guard output >= 0 else { return nil }
+      guard output >= 0 else { return .failure(.unreadable) }
       defer { close(output) }
-      if let hash = self.pour(slice, into: output) { return hash }
-      unlink(path)
-      return nil
+      let poured = self.pour(slice, into: output)
+      if case .failure = poured { unlink(path) }
+      return poured
     }
-    return hash.map { (FileSlice(path: path, offset: 0, count: slice.count), $0) }
+    return (FileSlice(path: path, offset: 0, count: slice.count), try hash.get())
   }
 
   /// Deletes the file of a part; one that was never made is fine.
@@ -289,9 +305,11 @@ struct Staging: Sendable {
     unlink("\(directory)/\(PartFileName(upload: upload, part: part))")
   }
 
-  private func pour(_ slice: FileSlice, into output: Int32?) -> ContentHash? {
+  private func pour(
+    _ slice: FileSlice, into output: Int32?
+  ) -> Result<ContentHash, SliceFault> {
     let descriptor = open(slice.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { return .failure(.unreadable) }
     defer { close(descriptor) }
     let hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -302,13 +320,14 @@ struct Staging: Sendable {
       let wanted = Int(min(slice.count - done, Int64(buffer.count)))
       let count = pread(descriptor, buffer.baseAddress, wanted, off_t(slice.offset + done))
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return nil }
+      guard count >= 0 else { return .failure(.unreadable) }
+      guard count > 0 else { return .failure(.cutShort) }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       hasher.update(bytes)
-      if let output, (try? write(bytes, to: output)) == nil { return nil }
+      if let output, (try? write(bytes, to: output)) == nil { return .failure(.unreadable) }
       done += Int64(count)
     }
-    return hasher.finish()
+    return .success(hasher.finish())
   }
 
   // MARK: Letting go
@@ -319,7 +338,7 @@ struct Staging: Sendable {
   }
 
   /// Makes new copies' names durable.
-  func syncFolder() throws(StagingError) {
+  private func syncFolder() throws(StagingError) {
     do throws(SystemError) {
       try Folder.sync(directory)
     } catch {

@@ -12,6 +12,8 @@ extension UploadEngine {
     case .wait(let failure, _, _):
       fruitlessSince = fruitlessSince ?? clock()
       return try await note(isReached: failure != .offline)
+    // An account of the session moves something on only if it brings the log news.
+    case .statement(.status): break
     default: fruitlessSince = nil
     }
     switch verdict {

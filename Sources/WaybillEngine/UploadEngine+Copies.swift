@@ -85,7 +85,6 @@ extension UploadEngine {
     defer { taking.remove(id) }
     do throws(StagingError) {
       copy = try await staging.stage(file.path, for: id)
-      try staging.syncFolder()
     } catch {
       return summary.unavailable.append((file, error))
     }
@@ -98,7 +97,13 @@ extension UploadEngine {
     for _ in 1...Ledger.maximumDecisions {
       if let holder = try await holder(of: copy.hash) {
         let duplicate = Deduplicated(original: .upload(holder.id))
-        try await append(.deduplicated(duplicate), copy, exported, id)
+        do throws(LedgerError) {
+          try await append(.deduplicated(duplicate), copy, exported, id)
+        } catch {
+          // The other one was given up since we looked: this one takes its place.
+          if error.code == .originalGone { continue }
+          throw error
+        }
         switch holder.ending {
         case .committed, .deduplicated: summary.alreadyUploaded.append((file, holder.id))
         case .cancelled, nil: summary.alreadyQueued.append((file, holder.id))
@@ -125,11 +130,13 @@ extension UploadEngine {
   private func holder(of hash: ContentHash) async throws(LedgerError) -> Upload? {
     guard let id = try await ledger.reader.holder(of: hash) else { return nil }
     let upload = try await ledger.upload(id)
-    guard let attention = upload.attention, attention.actions.contains(.addAgain) else {
-      return upload
+    if case .cancelled = upload.ending { return nil }
+    guard upload.isWaitingForItsFile else { return upload }
+    let (newest, _) = try await ledger.record(id) { upload in
+      upload.isWaitingForItsFile ? (try? upload.decide(.cancel(.policy))) ?? [] : []
     }
-    try await ledger.record(id) { (try? $0.decide(.cancel(.policy))) ?? [] }
-    return nil
+    if case .cancelled = newest.ending { return nil }
+    return newest
   }
 
   /// Appends the whole beginning of an upload at once: a kill before leaves only a copy that the
@@ -145,7 +152,8 @@ extension UploadEngine {
           ProposedEvent(last, cause: .command),
         ], to: id, expecting: .none)
     } catch {
-      if error.outcome == .notWritten, error.code != .duplicateContent {
+      let isTriedAgain = error.code == .duplicateContent || error.code == .originalGone
+      if error.outcome == .notWritten, !isTriedAgain {
         try? staging.release(copy.file)
       }
       throw error
@@ -179,15 +187,15 @@ extension UploadEngine {
         return (try? newest.decide(command)) ?? []
       }
     } catch {
-      // The same bytes were queued since we looked; the next look finds them.
-      guard error.code == .duplicateContent else { throw error }
+      // The same bytes were queued or given up since we looked; the next look finds them so.
+      guard error.code == .duplicateContent || error.code == .originalGone else { throw error }
     }
   }
 
   /// Deletes the copy of an upload that has ended, and the session of one that was given up.
   func releaseCopy(_ upload: Upload) async throws(LedgerError) {
     guard upload.ending != nil, let copy = upload.copy else { return }
-    if case .cancelled = upload.ending { await giveUp(upload) }
+    if case .cancelled = upload.ending { try await giveUp(upload) }
     do throws(StagingError) {
       try staging.release(copy.file)
     } catch {
@@ -202,13 +210,13 @@ extension UploadEngine {
 
   /// Stops what is on its way for an upload that was given up and tells the server, once; a
   /// session nobody deletes expires by itself.
-  private func giveUp(_ upload: Upload) async {
+  private func giveUp(_ upload: Upload) async throws(LedgerError) {
     for transfer in live.keys where transfer.upload == upload.id {
       await transport.cancel(transfer)
     }
     guard let session = upload.session, let intent = upload.intent,
       let destination = try? Destination(intent.destination, allowsPlainHTTP: true),
-      let token = await credentials.token()
+      conditions.credentials != .rejected, let (token, _) = try await credential()
     else { return }
     let request = PartsAdapter(destination: destination).delete(session.reference)
     _ = await transport.call(request.authorized(by: token))
@@ -222,8 +230,12 @@ extension UploadEngine {
   func launch() async throws(LedgerError) {
     conditions = try await ledger.state().conditions
     if conditions.credentials == .rejected { try await note(credentials: .unknown) }
-    let known = Set(await transport.liveTransfers())
-    for transfer in known where live[transfer] == nil { try await adopt(transfer) }
+    let known = listener == nil ? Set(await transport.liveTransfers()) : Set(live.keys)
+    if listener == nil {
+      // Nobody hears of their ends yet, so none can have ended between the asking and the taking.
+      for transfer in known { try await adopt(transfer) }
+      listen()
+    }
     try await sweep()
     var looked: Int64 = 0
     var corrected: Int64 = 0
@@ -261,4 +273,10 @@ extension UploadEngine {
       try? staging.release(file)
     }
   }
+}
+
+extension Upload {
+  /// Whether it cannot go on because its copy is gone, so that the same file picked anew replaces
+  /// it.
+  fileprivate var isWaitingForItsFile: Bool { attention?.actions.contains(.addAgain) ?? false }
 }

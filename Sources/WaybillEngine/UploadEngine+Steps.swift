@@ -60,9 +60,11 @@ extension UploadEngine {
       activity.mustAsk = false
     }
     if verdict.isContradiction { activity.contradictions += 1 }
+    if case .wait(.protocolViolation, _, _) = verdict { activity.violations += 1 }
     let blocked = UploadEngine.blocked(by: verdict, activity)
     if blocked != nil {
       activity.contradictions = 0
+      activity.violations = 0
       activity.setbacks = 0
       activity.notBefore = nil
     }
@@ -70,7 +72,9 @@ extension UploadEngine {
     if case .credentialsRejected = verdict { hold(id) }
     if let status = PartsAdapter.serverStatus(of: verdict) {
       let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: status) }
-      activities[id]?.asked = recorded.upload.revision
+      // What was appended beside it meanwhile, such as a retry, the server has not been asked about.
+      activities[id]?.asked = recorded.events.last?.revision ?? recorded.upload.revision
+      if !recorded.events.isEmpty { fruitlessSince = nil }
       if let blocked { try await observe(blocked, of: id) }
     } else if let blocked {
       try await observe(blocked, of: id)
@@ -86,8 +90,9 @@ extension UploadEngine {
     if activity.contradictions >= Reconciliation.maximumRegressions {
       return .blocked(.serverInconsistent, status: nil)
     }
+    // Counted by itself: a sound status between two broken answers must not begin the count anew.
     if case .wait(.protocolViolation, let status, _) = verdict,
-      activity.setbacks >= RetryPolicy.maximumAttempts
+      activity.violations >= RetryPolicy.maximumAttempts
     {
       return .blocked(.protocolViolation, status: status)
     }
@@ -120,8 +125,12 @@ extension UploadEngine {
     let path = staging.path(of: copy.file)
     let slice = FileSlice(
       path: path, offset: session.plan.offset(of: part), count: session.plan.byteCount(of: part))
-    guard let (body, digest) = await content(of: slice, part: part, of: upload) else {
-      return try await block(.sourceChanged, upload)
+    let (body, digest): (FileSlice, ContentHash)
+    do throws(Staging.SliceFault) {
+      (body, digest) = try await content(of: slice, part: part, of: upload)
+    } catch {
+      return error == .cutShort
+        ? try await block(.sourceChanged, upload) : try await postpone(upload)
     }
     guard var request = adapter.part(part, of: upload, at: path, digest: digest) else { return }
     request.body = .file(body)
@@ -147,11 +156,26 @@ extension UploadEngine {
   /// a transport that sends whole files only.
   private func content(
     of slice: FileSlice, part: PartNumber, of upload: Upload
-  ) async -> (body: FileSlice, digest: ContentHash)? {
+  ) async throws(Staging.SliceFault) -> (FileSlice, ContentHash) {
     let fileBytes = transport.sendsSlices ? 0 : upload.partFileBytes(of: part)
-    guard fileBytes > 0 else { return await staging.hash(of: slice).map { (slice, $0) } }
+    guard fileBytes > 0 else { return (slice, try await staging.hash(of: slice)) }
     partFiles[PartKey(upload: upload.id, part: part)] = fileBytes
-    return await staging.cut(slice, part: part, of: upload.id).map { ($0.slice, $0.hash) }
+    let file = try await staging.cut(slice, part: part, of: upload.id)
+    return (file.slice, file.hash)
+  }
+
+  /// Tries an upload whose copy could not be read again later; nothing says that the copy is lost.
+  /// What never succeeds is handed to a person.
+  private func postpone(_ upload: Upload) async throws(LedgerError) {
+    var activity = activities[upload.id] ?? Planner.Activity()
+    activity.notBefore = RetryPolicy.notBefore(
+      setbacks: activity.setbacks, asked: nil, now: clock(), random: random.next())
+    activity.setbacks += 1
+    activities[upload.id] = activity
+    if activity.setbacks >= RetryPolicy.maximumAttempts {
+      activities[upload.id]?.setbacks = 0
+      try await observe(.blocked(.attemptsExhausted, status: nil), of: upload.id)
+    }
   }
 
   /// Gives back the place of a part that is not, or no longer, on its way.
@@ -170,6 +194,7 @@ extension UploadEngine {
       return true
     case .missing: try await block(.sourceMissing, upload)
     case .changed: try await block(.sourceChanged, upload)
+    case .unreadable: try await postpone(upload)
     }
     return false
   }

@@ -94,7 +94,7 @@ public actor UploadEngine {
   private var startedTasks = 0
   /// Hears what the transport says for as long as the engine lives: its events have one consumer
   /// and end for good with it.
-  private var listener: Task<Void, Never>?
+  private(set) var listener: Task<Void, Never>?
   private let signal = Signal()
 
   /// Makes an engine.
@@ -137,7 +137,6 @@ public actor UploadEngine {
     lookAgain()
     fruitlessSince = nil
     runs += 1
-    listen()
     let run = runs
     let ended = await withTaskCancellationHandler {
       await result(of: mode)
@@ -152,6 +151,10 @@ public actor UploadEngine {
       return .success(try await work(mode))
     } catch {
       await stopEverything()
+      while calls > 0 || transfers > 0 {
+        await signal.wait(
+          until: clock().adding(milliseconds: UploadEngine.idleMilliseconds), now: clock())
+      }
       return .failure(error)
     }
   }
@@ -168,7 +171,7 @@ public actor UploadEngine {
     }
   }
 
-  private func listen() {
+  func listen() {
     guard listener == nil else { return }
     let events = transport.events
     listener = Task { [weak self] in
@@ -270,7 +273,6 @@ public actor UploadEngine {
     var wake = now.adding(milliseconds: UploadEngine.idleMilliseconds)
     guard !isStopping else { return wake }
     let state = try await ledger.state()
-    conditions = state.conditions
     if state.isSealed { await stopTransfers() }
     let isHeld = state.isSealed || conditions.credentials == .rejected
     let waiting = activities.values.count { $0.leftAt != nil || ($0.notBefore ?? now) > now }

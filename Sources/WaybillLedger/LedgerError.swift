@@ -32,6 +32,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public static let halfKnown = Code("half_known")
     /// Another live upload has the same bytes.
     public static let duplicateContent = Code("duplicate_content")
+    /// The upload whose bytes another one was said to repeat has been given up.
+    public static let originalGone = Code("original_gone")
     /// The ledger has been closed.
     public static let closed = Code("closed")
   }

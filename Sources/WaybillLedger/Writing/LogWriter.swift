@@ -373,17 +373,31 @@ final class LogWriter {
     return try statements.eventByObservation.firstRow { EventCodec.read($0).recorded }
   }
 
-  /// Refuses to queue bytes that another live upload holds; the unique index stands behind this.
+  /// Refuses to queue bytes that another live upload holds, and to end an upload as a duplicate of
+  /// one that does not hold them any more; the unique index stands behind this.
   private func contentConflict(
     _ request: AppendRequest, _ upload: Upload, in transaction: inout Transaction
   ) throws(SQLiteError) -> LedgerError? {
-    guard request.drafts.contains(where: { $0.kind == .uploadQueued }) else { return nil }
+    let repeated = request.drafts.first {
+      $0.kind == .uploadDeduplicated && $0.fields.code == "upload"
+    }
+    guard repeated != nil || request.drafts.contains(where: { $0.kind == .uploadQueued }) else {
+      return nil
+    }
     let hashed = request.drafts.first { $0.kind == .uploadHashed }?.fields.hash
     guard let hash = hashed ?? upload.hash else { return nil }
     var holder = transaction.hashes[hash]
     if holder == nil {
       hash.withBytes { statements.holder.bind(1, bytes: $0) }
       holder = try statements.holder.firstRow { UploadID($0.text(0)) } ?? nil
+    }
+    if let repeated {
+      guard holder.map({ $0.description == repeated.fields.reference }) ?? false else {
+        return LedgerError(
+          .originalGone, "the upload with the same bytes no longer holds them",
+          remedy: "look again, then queue this one or record it as a duplicate of another")
+      }
+      return nil
     }
     guard holder == nil || holder == upload.id else {
       return LedgerError(
@@ -398,11 +412,14 @@ final class LogWriter {
 
   /// Drops one derived table and folds the whole log into it anew.
   func rebuild(_ projection: any Projection.Type) throws(LedgerError) {
+    // Until it succeeds the tables are not to be written: the next append opens the database anew.
+    mustReopen = true
     do throws(SQLiteError) {
       tables = []
       try connection.setSynchronous(.full)
       try ProjectionRunner.rebuild(projection, connection)
       tables = try Loaded.tables(connection)
+      mustReopen = false
       checkpointWhenLong()
     } catch {
       throw LedgerError(error, doing: "rebuilding \(projection.name)")

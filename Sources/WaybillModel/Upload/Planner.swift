@@ -56,6 +56,8 @@ public enum Planner {
     public var leftAt: StreamRevision?
     /// How often in this launch the server forgot a session, or missed parts it had just stated.
     public var contradictions = 0
+    /// Answers that broke the protocol, however many sound ones came between.
+    public var violations = 0
 
     /// Nothing goes on.
     public init() {}
