@@ -283,7 +283,8 @@ struct Staging: Sendable {
 
   /// Writes one slice of a copy to a file of its own, which replaces any earlier one.
   ///
-  /// - Returns: the slice that is the whole new file, and its hash. When it throws there is no file.
+  /// - Returns: the slice that is the whole new file, and its hash.
+  /// - Throws: `SliceFault`; then there is no file.
   func cut(
     _ slice: FileSlice, part: PartNumber, of upload: UploadID
   ) async throws(SliceFault) -> (slice: FileSlice, hash: ContentHash) {

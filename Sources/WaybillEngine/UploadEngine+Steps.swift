@@ -72,7 +72,7 @@ extension UploadEngine {
     if case .credentialsRejected = verdict { hold(id) }
     if let status = PartsAdapter.serverStatus(of: verdict) {
       let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: status) }
-      // What was appended beside it meanwhile, such as a retry, the server has not been asked about.
+      // Of what was appended beside it meanwhile, such as a retry, the server was not asked.
       activities[id]?.asked = recorded.events.last?.revision ?? recorded.upload.revision
       if !recorded.events.isEmpty { fruitlessSince = nil }
       if let blocked { try await observe(blocked, of: id) }

@@ -236,7 +236,7 @@ public actor UploadEngine {
 
   private func ending() async throws(LedgerError) -> Ending? {
     guard calls == 0, transfers == 0 else { return nil }
-    let workLeft = try await ledger.reader.workLeft(now: clock()).count
+    let workLeft = try await ledger.reader.workLeft()
     if try await workLeft <= leftAlone(atLeast: workLeft) { return .finished }
     if try await ledger.state().isSealed { return .sealed }
     if conditions.credentials == .rejected { return .credentialsRejected }

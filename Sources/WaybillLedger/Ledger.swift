@@ -107,9 +107,13 @@ public actor Ledger {
     return try result.get()
   }
 
+  /// The most appends that share one transaction.
+  static let maximumGroup = 1024
+
   private func drain() {
-    let batch = pending
-    pending.removeAll(keepingCapacity: true)
+    let batch = Array(pending.prefix(Ledger.maximumGroup))
+    pending.removeFirst(batch.count)
+    if !pending.isEmpty { executor.afterQueued { self.assumeIsolated { $0.drain() } } }
     guard let writer else {
       let closed = LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
       for (_, answer) in batch { answer.resume(returning: .failure(closed)) }

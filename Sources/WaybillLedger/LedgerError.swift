@@ -96,6 +96,19 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The error behind a database that cannot be opened. A file that is no database is foreign,
+  /// unless a head mark beside it says that it was a ledger: then it is damaged.
+  init(opening database: String, _ error: SQLiteError, hasHeadMark: Bool) {
+    let work = "opening \(EscapedText.escape(database))"
+    guard error.code.primary == .notADatabase, hasHeadMark else {
+      self.init(error, doing: work)
+      return
+    }
+    self.init(
+      .corrupt, "\(work) failed: its head mark says that it held events, but it is no database now",
+      remedy: "keep a copy of the folder, then restore the database from a backup")
+  }
+
   /// A database that is none of ours.
   static func foreign(_ database: String) -> LedgerError {
     LedgerError(

@@ -97,7 +97,9 @@ struct OpenedLedger: Sendable {
       connection = try Connection(path: files.database, access: access)
       format = try Migrator.format(of: connection)
     } catch {
-      throw LedgerError(error, doing: "opening \(files.database)")
+      throw LedgerError(
+        opening: files.database, error,
+        hasHeadMark: HeadMark.read(path: files.headMark) != .absent)
     }
     switch format {
     case .empty: return (connection, 0)

@@ -137,12 +137,16 @@ final class UploadService: Sendable {
   @discardableResult
   func expireOverdueSessions(limit: Int) throws(Problem) -> Int {
     let now = UploadService.now()
-    let overdue = try read { (store) throws(SQLiteError) in
-      try store.overdueSessions(at: now, limit: limit)
+    // Looked at first: a transaction that finds nothing would cost every opening a sync.
+    let isAnyOverdue = try read { (store) throws(SQLiteError) in
+      try !store.overdueSessions(at: now, limit: 1).isEmpty
     }
-    guard !overdue.isEmpty else { return 0 }
-    try write { (store) throws(SQLiteError) in
+    guard isAnyOverdue else { return 0 }
+    // Chosen and ended in one transaction: a commit may have come between.
+    let overdue = try write { (store) throws(SQLiteError) in
+      let overdue = try store.overdueSessions(at: now, limit: limit)
       for session in overdue { try store.markExpired(session: session.row) }
+      return overdue
     }
     for session in overdue { files.remove(session.uploadID) }
     return overdue.count

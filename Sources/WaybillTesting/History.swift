@@ -58,7 +58,7 @@ public struct History: Sendable {
     let recorded = RecordedEvent(
       position: GlobalPosition(place), id: EventID(high: halves.high, low: halves.low),
       upload: upload.id, revision: StreamRevision(place), kindName: kindName, version: version,
-      time: time, cause: proposal?.cause ?? .command, launch: launch,
+      time: time, causeName: (proposal?.cause ?? .command).rawValue, launch: launch,
       compensates: proposal?.compensates, observation: proposal?.observation, fields: fields)
     log.append(recorded)
     upload.evolve(recorded)

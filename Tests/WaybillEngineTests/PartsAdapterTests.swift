@@ -15,7 +15,7 @@ private struct SampleUpload {
         RecordedEvent(
           position: upload.lastPosition.next, id: EventID(high: 0, low: 0), upload: Self.id,
           revision: upload.revision.next, kindName: event.kind.rawValue, version: event.version,
-          time: Timestamp(seconds: 1), cause: .command, launch: LaunchGeneration(1),
+          time: Timestamp(seconds: 1), causeName: "command", launch: LaunchGeneration(1),
           compensates: nil, observation: nil, fields: event.fields))
     }
   }

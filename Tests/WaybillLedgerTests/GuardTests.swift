@@ -44,7 +44,7 @@ struct GuardTests {
       if case .partConfirmed(let confirmed) = event.event {
         key = ObservationKey("held/\(confirmed.part.index).1.1")
       }
-      let keyed = ProposedEvent(event.event, cause: event.cause, observation: key)
+      let keyed = ProposedEvent(event.event, cause: .command, observation: key)
       try await ledger.append([keyed], to: life.id, expecting: .any)
     }
     await ledger.close()

@@ -117,7 +117,7 @@ struct QueuedUploadTests {
     let offline = Conditions(network: .offline)
     let signedOut = Conditions(network: .offline, credentials: .rejected)
     func row(_ story: Story, _ conditions: Conditions) -> QueuedUpload.State? {
-      QueuedUpload(story.history.upload, conditions: conditions)?.state
+      QueuedUpload(story.history.upload)?.state.held(by: conditions)
     }
     #expect(row(.queued, offline) == .waiting(Waiting(.offline)))
     #expect(row(.inFlight, offline) == .waiting(Waiting(.offline)))

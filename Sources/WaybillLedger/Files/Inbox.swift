@@ -116,13 +116,15 @@ public struct Inbox: Sendable {
     var items: [Item] = []
     for name in names() {
       let path = "\(directory)/\(name)"
-      if let item = Inbox.read(path) {
+      switch Inbox.read(path) {
+      case .command(let item):
         items.append(item)
-        if items.count == Inbox.maximumBatch { break }
-      } else {
+        if items.count == Inbox.maximumBatch { return items }
+      case .nonsense:
         // A name that is too long for the ending loses its own end.
         rename(
           path, "\(directory)/\(String(decoding: name.utf8.prefix(240), as: UTF8.self)).refused")
+      case .notNow: continue
       }
     }
     return items
@@ -144,19 +146,34 @@ public struct Inbox: Sendable {
     Array(names.sorted().prefix(Inbox.maximumNames))
   }
 
-  private static func read(_ path: String) -> Item? {
+  /// What a file in the inbox turned out to be.
+  private enum Reading {
+    case command(Item)
+    /// It was read and is no command.
+    case nonsense
+    /// It could not be read; a wish is not thrown away for that.
+    case notNow
+  }
+
+  private static func read(_ path: String) -> Reading {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    let bytes = [UInt8](unsafeUninitializedCapacity: maximumFileBytes) { buffer, count in
-      count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
+    guard descriptor >= 0 else {
+      return [EMFILE, ENFILE, ENOMEM, EIO, EINTR, ENOENT].contains(errno) ? .notNow : .nonsense
     }
+    defer { close(descriptor) }
+    var isRead = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: maximumFileBytes) { buffer, count in
+      let read = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+      isRead = read >= 0 || errno == ESPIPE || errno == EISDIR
+      count = max(0, read)
+    }
+    guard isRead else { return .notNow }
     guard let document = try? JSONValue.read(bytes),
       let id = document["id"]?.text.flatMap({ EventID($0) }),
       let upload = document["upload"]?.text.flatMap({ UploadID($0) }),
       let command = document["command"]?.text.flatMap({ InboxCommand(word: $0, upload: upload) })
-    else { return nil }
-    return Item(id: id, command: command, path: path)
+    else { return .nonsense }
+    return .command(Item(id: id, command: command, path: path))
   }
 }
 

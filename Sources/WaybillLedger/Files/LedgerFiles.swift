@@ -115,7 +115,6 @@ package struct LedgerFiles: Sendable {
     switch error.number {
     case ENOSPC, EDQUOT:
       return LedgerError(.diskFull, text, remedy: "free some space and try again")
-    case ENOENT: return LedgerError(.notFound, text, remedy: "check the path")
     case EIO: return LedgerError(.inputOutput, text, remedy: "check the disk")
     default:
       return LedgerError(.unusable, text, remedy: "check the path, its owner and its mode")

@@ -61,11 +61,12 @@ enum QueueProjection: Projection {
       bytesSent: min(sent, byteCount),
       state: state(
         word: row.text(5), reason: row.optionalText(6), until: row.optionalInt(7),
-        remote: row.optionalText(8), conditions: conditions))
+        remote: row.optionalText(8)
+      ).held(by: conditions))
   }
 
   private static func state(
-    word: String, reason: String?, until: Int64?, remote: String?, conditions: Conditions
+    word: String, reason: String?, until: Int64?, remote: String?
   ) -> QueuedUpload.State {
     switch word {
     case "done": return .done(RemoteID(remote ?? ""))
@@ -75,9 +76,8 @@ enum QueueProjection: Projection {
     case "waiting":
       let why = reason.flatMap { Waiting.Reason(rawValue: $0) } ?? .retrying
       return .waiting(Waiting(why, until: until.map { Timestamp(microseconds: $0) }))
-    default:
-      if let waiting = conditions.waiting { return .waiting(waiting) }
-      return word == "uploading" ? .uploading : .queued
+    case "uploading": return .uploading
+    default: return .queued
     }
   }
 }

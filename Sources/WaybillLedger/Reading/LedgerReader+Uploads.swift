@@ -148,17 +148,10 @@ extension LedgerReader {
     }
   }
 
-  /// How many uploads have something left to do, and when the first of those that wait may go on.
-  public func workLeft(
-    now: Timestamp
-  ) throws(LedgerError) -> (count: Int64, earliest: Timestamp?) {
-    try read("reading the work list") { connection throws(SQLiteError) in
-      let count = try connection.integer("SELECT count(*) FROM work") ?? 0
-      let statement = try connection.prepare(
-        "SELECT min(not_before) FROM work WHERE not_before > ?")
-      statement.bind(1, now.microseconds)
-      let earliest = try statement.firstRow { $0.optionalInt(0) } ?? nil
-      return (count, earliest.map { Timestamp(microseconds: $0) })
+  /// How many uploads have something left to do, now or later.
+  public func workLeft() throws(LedgerError) -> Int64 {
+    try read("counting the work list") { connection throws(SQLiteError) in
+      try connection.integer("SELECT count(*) FROM work") ?? 0
     }
   }
 

@@ -60,11 +60,18 @@ public actor LedgerReader {
         .unusable, "\(EscapedText.escape(database)) is not a plain file",
         remedy: "name a ledger folder or a .sqlite file")
     }
+    let hasHeadMark = files.map { HeadMark.read(path: $0.headMark) != .absent } ?? false
     guard status.st_size > 0 else {
-      throw LedgerError(
-        .corrupt, "\(EscapedText.escape(database)) is empty", remedy: "restore it from a copy")
+      throw hasHeadMark
+        ? LedgerError(
+          .corrupt,
+          "\(EscapedText.escape(database)) is empty, but its head mark says that it held events",
+          remedy: "restore it from a copy")
+        : LedgerError(
+          .notFound, "\(EscapedText.escape(database)) is empty: nothing was ever recorded there",
+          remedy: "make a ledger with 'waybill push' or 'waybill add'")
     }
-    let connection = try connect(resolved(database))
+    let connection = try connect(resolved(database), hasHeadMark: hasHeadMark)
     do {
       switch try Migrator.format(of: connection) {
       case .ledger(let version):
@@ -73,14 +80,16 @@ public actor LedgerReader {
       case .empty, .foreign: break
       }
     } catch {
-      throw LedgerError(error, doing: "reading \(EscapedText.escape(database))")
+      throw LedgerError(opening: database, error, hasHeadMark: hasHeadMark)
     }
     throw LedgerError.foreign(database)
   }
 
   /// Opens the database as it can be opened: beside a writer where the folder can be written,
   /// untouched where it cannot and no write-ahead log is left to be read.
-  private static func connect(_ database: String) throws(LedgerError) -> Connection {
+  private static func connect(
+    _ database: String, hasHeadMark: Bool
+  ) throws(LedgerError) -> Connection {
     do {
       let connection = try Connection(path: database, access: .reader)
       _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
@@ -93,7 +102,7 @@ public actor LedgerReader {
       {
         return untouched
       }
-      throw LedgerError(error, doing: "opening \(EscapedText.escape(database))")
+      throw LedgerError(opening: database, error, hasHeadMark: hasHeadMark)
     }
   }
 

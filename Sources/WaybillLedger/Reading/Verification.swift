@@ -46,20 +46,43 @@ extension LedgerReader {
       var report = Verification()
       try connection.execute("BEGIN")
       defer { try? connection.execute("COMMIT") }
-      for problem in try connection.structuralProblems() {
-        report.add("database_damaged", problem)
+      stage("database_damaged", &report) { (report) throws(SQLiteError) in
+        for problem in try connection.structuralProblems() {
+          report.add("database_damaged", problem)
+        }
       }
-      try verifyLog(connection, mark, &report)
-      try verifyStreams(connection, &report)
-      try verifyProjections(connection, &report)
+      stage("log_unreadable", &report) { (report) throws(SQLiteError) in
+        try verifyLog(connection, mark, &report)
+      }
+      stage("log_unreadable", &report) { (report) throws(SQLiteError) in
+        try verifyStreams(connection, &report)
+      }
+      stage("projection_damaged", &report) { (report) throws(SQLiteError) in
+        try verifyProjections(connection, &report)
+      }
       return report
+    }
+  }
+
+  /// Runs one part of the verification; damage that ends it is a finding like any other, and what
+  /// was found before is kept.
+  private func stage(
+    _ kind: String, _ report: inout Verification,
+    _ body: (inout Verification) throws(SQLiteError) -> Void
+  ) {
+    do throws(SQLiteError) {
+      try body(&report)
+    } catch {
+      report.add(
+        kind, at: report.head,
+        "reading stopped behind event \(report.head.value): \(error.message); events before it are"
+          + " sound as far as they were read")
     }
   }
 
   private func verifyLog(
     _ connection: Connection, _ mark: HeadMark.Reading, _ report: inout Verification
   ) throws(SQLiteError) {
-    var found = report
     var chain = EventChain(value: .zero)
     var isChainBroken = false
     var chainAtMark: ContentHash?
@@ -68,19 +91,19 @@ extension LedgerReader {
     try statement.forEachRow { row in
       let event = EventCodec.read(row)
       let position = GlobalPosition(event.position)
-      if position != found.head.next {
-        found.add(
+      if position != report.head.next {
+        report.add(
           "gap", at: position,
-          "events between \(found.head.value) and \(position.value) are missing")
+          "events between \(report.head.value) and \(position.value) are missing")
       }
-      found.head = position
-      found.events += 1
+      report.head = position
+      report.events += 1
       let stored = row.withBytes(EventCodec.chainColumn) {
         $0.count == 32 ? ContentHash(unchecked: $0) : nil
       }
       if chain.advance(over: event) != stored {
         if !isChainBroken {
-          found.add(
+          report.add(
             "chain_mismatch", at: position,
             "event \(position.value) is not what was recorded; events before it are sound")
         }
@@ -91,11 +114,10 @@ extension LedgerReader {
       }
       if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
       if case .unreadable(let problem) = event.recorded.body {
-        found.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
+        report.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
       }
       return true
     }
-    report = found
     compare(mark, chainAtMark, &report)
   }
 
@@ -122,29 +144,25 @@ extension LedgerReader {
   private func verifyStreams(
     _ connection: Connection, _ report: inout Verification
   ) throws(SQLiteError) {
-    var found = report
     let statement = try connection.prepare(
       "SELECT stream, count(*), max(revision) FROM events GROUP BY stream"
         + " HAVING count(*) <> max(revision) LIMIT 100")
     try statement.forEachRow { row in
-      found.add(
+      report.add(
         "revision_gap",
         "stream \(row.int(0)) has \(row.int(1)) events but its newest revision is \(row.int(2))")
       return true
     }
-    report = found
   }
 
   private func verifyProjections(
     _ connection: Connection, _ report: inout Verification
   ) throws(SQLiteError) {
-    var found = report
     try ProjectionComparison.compare(connection) { difference in
-      found.add(
+      report.add(
         difference.kind == .unusable ? "projection_damaged" : "projection_differs",
         difference.message)
     }
-    report = found
   }
 }
 

@@ -12,7 +12,7 @@ struct EventRow {
   var kindName: String
   var version: Int
   var time: Timestamp
-  var cause: Cause
+  var causeName: String
   var launch: LaunchGeneration
   var compensates: GlobalPosition?
   var observation: ObservationKey?
@@ -22,7 +22,7 @@ struct EventRow {
     RecordedEvent(
       position: GlobalPosition(position), id: id, upload: upload,
       revision: StreamRevision(revision), kindName: kindName, version: version, time: time,
-      cause: cause, launch: launch, compensates: compensates, observation: observation,
+      causeName: causeName, launch: launch, compensates: compensates, observation: observation,
       fields: fields)
   }
 }
@@ -60,7 +60,7 @@ enum EventCodec {
     statement.bind(5, event.kindName)
     statement.bind(6, Int64(event.version))
     statement.bind(7, event.time.microseconds)
-    statement.bind(8, event.cause.rawValue)
+    statement.bind(8, event.causeName)
     statement.bind(9, event.launch.value)
     statement.bind(10, event.compensates?.value)
     statement.bind(11, event.observation?.text)
@@ -80,8 +80,8 @@ enum EventCodec {
     chain.withBytes { statement.bind(21, bytes: $0) }
   }
 
-  /// Reads a row of `columns`. A column that holds nonsense reads as an event of an unreadable
-  /// kind rather than failing: damage is reported by `verify`, not by every reader.
+  /// Reads a row of `columns`. A column that holds nonsense does not fail the read: damage is
+  /// reported by `verify`, which finds it by the chain, not by every reader.
   static func read(_ row: borrowing Row) -> EventRow {
     var fields = EventFields()
     fields.part = row.optionalInt(11)
@@ -97,7 +97,7 @@ enum EventCodec {
       position: row.int(0), id: row.withBytes(1, eventID), stream: row.int(2),
       upload: row.optionalText(21).flatMap { UploadID($0) }, revision: row.int(3),
       kindName: row.text(4), version: Int(clamping: row.int(5)),
-      time: Timestamp(microseconds: row.int(6)), cause: Cause(rawValue: row.text(7)) ?? .launch,
+      time: Timestamp(microseconds: row.int(6)), causeName: row.text(7),
       launch: LaunchGeneration(row.int(8)),
       compensates: row.optionalInt(9).map { GlobalPosition($0) },
       observation: row.optionalText(10).map { ObservationKey($0) }, fields: fields)
@@ -141,7 +141,7 @@ struct EventChain {
     add(event.kindName)
     add(Int64(event.version))
     add(event.time.microseconds)
-    add(event.cause.rawValue)
+    add(event.causeName)
     add(event.launch.value)
     add(event.compensates?.value)
     add(event.observation?.text)

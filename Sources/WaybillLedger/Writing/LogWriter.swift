@@ -281,7 +281,7 @@ final class LogWriter {
     let row = EventRow(
       position: transaction.head.value, id: id ?? newEventID(transaction.time), stream: stream,
       upload: upload, revision: revision, kindName: draft.kind.rawValue, version: draft.version,
-      time: transaction.time, cause: draft.cause, launch: launch,
+      time: transaction.time, causeName: draft.cause.rawValue, launch: launch,
       compensates: draft.compensates, observation: draft.observation, fields: draft.fields)
     EventCodec.bind(row, chain: chain.advance(over: row), to: statements.insert)
     try statements.insert.run()

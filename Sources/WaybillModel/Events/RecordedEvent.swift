@@ -26,8 +26,8 @@ public struct RecordedEvent: Equatable, Sendable {
   public let version: Int
   /// When it was recorded; an annotation.
   public let time: Timestamp
-  /// Who brought it.
-  public let cause: Cause
+  /// The stored word for who brought it, also when this code does not know it.
+  public let causeName: String
   /// The launch that recorded it.
   public let launch: LaunchGeneration
   /// The position of the event it corrects.
@@ -42,7 +42,7 @@ public struct RecordedEvent: Equatable, Sendable {
   /// Makes a recorded event and reads its body from the stored fields.
   public init(
     position: GlobalPosition, id: EventID, upload: UploadID?, revision: StreamRevision,
-    kindName: String, version: Int, time: Timestamp, cause: Cause, launch: LaunchGeneration,
+    kindName: String, version: Int, time: Timestamp, causeName: String, launch: LaunchGeneration,
     compensates: GlobalPosition?, observation: ObservationKey?, fields: EventFields
   ) {
     self.position = position
@@ -52,13 +52,16 @@ public struct RecordedEvent: Equatable, Sendable {
     self.kindName = kindName
     self.version = version
     self.time = time
-    self.cause = cause
+    self.causeName = causeName
     self.launch = launch
     self.compensates = compensates
     self.observation = observation
     self.fields = fields
     body = Upcasters.body(kindName: kindName, version: version, fields: fields)
   }
+
+  /// Who brought it; nil for a cause this code does not know.
+  public var cause: Cause? { Cause(rawValue: causeName) }
 
   /// The known kind, or nil.
   public var kind: EventKind? { EventKind(rawValue: kindName) }

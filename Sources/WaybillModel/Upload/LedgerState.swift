@@ -8,7 +8,8 @@ public struct LedgerState: Equatable, Sendable {
   public internal(set) var conditions = Conditions()
   /// Whether nothing may be sent.
   public internal(set) var isSealed = false
-  /// The event that says events were lost, until every open upload has been reconciled since.
+  /// The event that says events were lost, until the uploads have been compared since. What was
+  /// lost comes back by itself: a launch asks the server about every session of an earlier one.
   public internal(set) var tailLost: GlobalPosition?
 
   /// Makes the state of a ledger without events.

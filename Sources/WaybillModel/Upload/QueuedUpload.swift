@@ -56,18 +56,15 @@ public struct QueuedUpload: Equatable, Sendable {
   /// - Parameters:
   ///   - upload: the upload as its events left it.
   ///   - progress: bytes handed to the network of the parts in flight.
-  ///   - conditions: what sending depends on beyond this upload.
-  public init?(_ upload: Upload, progress: Int64 = 0, conditions: Conditions = Conditions()) {
+  public init?(_ upload: Upload, progress: Int64 = 0) {
     guard let copy = upload.copy else { return nil }
     switch (upload.ending, upload.state) {
     case (.deduplicated, _): return nil
     case (.cancelled, _): state = .cancelled
     case (_, .committed(let remote)): state = .done(remote)
     case (_, .needsAttention(let reason, _)): state = .failed(reason)
-    case (_, .queued(let waiting)):
-      state = (waiting ?? conditions.waiting).map { .waiting($0) } ?? .queued
-    case (_, .sending), (_, .verifying):
-      state = conditions.waiting.map { .waiting($0) } ?? .uploading
+    case (_, .queued(let waiting)): state = waiting.map { .waiting($0) } ?? .queued
+    case (_, .sending), (_, .verifying): state = .uploading
     case (_, .savedLocally), (_, nil): state = .queued
     }
     id = upload.id
@@ -75,6 +72,17 @@ public struct QueuedUpload: Equatable, Sendable {
     byteCount = copy.byteCount
     let inFlight = min(max(progress, 0), upload.bytesInFlight)
     bytesSent = min(upload.confirmedBytes + inFlight, copy.byteCount)
+  }
+}
+
+extension QueuedUpload.State {
+  /// The state while some conditions hold: what is in line or on its way waits for what holds
+  /// everything up.
+  public func held(by conditions: Conditions) -> QueuedUpload.State {
+    switch self {
+    case .queued, .uploading: conditions.waiting.map { .waiting($0) } ?? self
+    case .waiting, .done, .failed, .cancelled: self
+    }
   }
 }
 

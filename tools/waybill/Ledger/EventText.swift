@@ -10,7 +10,7 @@ extension RecordedEvent {
       .init("upload", upload.map { .text($0.description) } ?? .null),
       .init("revision", .integer(revision.value)), .init("kind", .text(kindName)),
       .init("ts", .text(time.description)), .init("event_id", .text(id.description)),
-      .init("kind_version", .integer(Int64(version))), .init("cause", .text(cause.rawValue)),
+      .init("kind_version", .integer(Int64(version))), .init("cause", .text(causeName)),
       .init("launch", .integer(launch.value)),
     ]
     func add(_ key: String, _ value: JSONValue?) {
