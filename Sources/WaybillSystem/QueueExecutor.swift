@@ -1,5 +1,11 @@
 internal import Dispatch
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// Runs an actor's jobs one after the other on a queue of its own, so that whatever blocks in them
 /// (SQLite, a terminal stopped by Ctrl-S) never holds a thread of the cooperative pool.
 ///
@@ -7,11 +13,16 @@ internal import Dispatch
 /// which is an executor on Apple systems, does not exist on Linux.)
 package final class QueueExecutor: SerialExecutor, Sendable {
   private let queue: DispatchQueue
+  private let process = getpid()
 
   /// Makes the queue; `label` is what a debugger shows.
   package init(label: String) { queue = DispatchQueue(label: label) }
 
+  /// Adds a job. In a forked child no thread is left to run it, and what the actor holds belongs
+  /// to the parent: stopping at once is kinder than waiting for ever.
   package func enqueue(_ job: consuming ExecutorJob) {
+    precondition(
+      getpid() == process, "an actor was called in a forked child; open it anew after exec")
     let job = UnownedJob(job)
     queue.async { @Sendable in job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }

@@ -12,6 +12,7 @@ internal import WaybillModel
 /// ends. The text in the file only says who holds it.
 final class Lease: Sendable {
   private let descriptor: Int32
+  private let process = getpid()
 
   /// Takes the lease, or says who has it.
   init(path: String, app: String, now: Timestamp) throws(LedgerError) {
@@ -33,9 +34,10 @@ final class Lease: Sendable {
   }
 
   /// Unlocked by name: a process that is being started may hold a copy of the descriptor for a
-  /// moment, and closing ours alone would leave the lock with it.
+  /// moment, and closing ours alone would leave the lock with it. A forked child shares the lock
+  /// and must not give away what its parent holds.
   deinit {
-    flock(descriptor, LOCK_UN)
+    if getpid() == process { flock(descriptor, LOCK_UN) }
     close(descriptor)
   }
 
