@@ -120,3 +120,12 @@ CREATE TABLE sessions (
   expires INTEGER,
   opened INTEGER NOT NULL          -- position of session.opened
 ) STRICT;
+CREATE TABLE ledger_state (
+  stream INTEGER PRIMARY KEY CHECK (stream = 0),   -- the ledger's own stream: one row
+  revision INTEGER NOT NULL,       -- up to which the stream is folded
+  launch INTEGER,                  -- the newest generation
+  network TEXT NOT NULL,
+  credentials TEXT NOT NULL,
+  sealed INTEGER NOT NULL,
+  tail_lost INTEGER                -- position of the event that says so; null once reconciled
+) STRICT;

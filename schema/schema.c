@@ -20,6 +20,9 @@ static const char projections_work[] = {
 static const char projections_sessions[] = {
 #embed "projections/sessions.sql" suffix(, 0)
 };
+static const char projections_ledger_state[] = {
+#embed "projections/ledger_state.sql" suffix(, 0)
+};
 
 static const char server_v001[] = {
 #embed "server/v001.sql" suffix(, 0)
@@ -32,6 +35,7 @@ static const waybill_schema_file files[] = {
     {"projections/content_index.sql", projections_content_index},
     {"projections/work.sql", projections_work},
     {"projections/sessions.sql", projections_sessions},
+    {"projections/ledger_state.sql", projections_ledger_state},
     {"server/v001.sql", server_v001},
 };
 

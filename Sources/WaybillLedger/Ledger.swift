@@ -203,7 +203,7 @@ public actor Ledger {
     rebuilt: @Sendable (String) -> Void = { _ in }
   ) async throws(LedgerError) -> [String] {
     var names: [String] = []
-    for projection in Projections.all {
+    for projection in Projections.derived {
       if Task.isCancelled { break }
       guard let writer else {
         throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")

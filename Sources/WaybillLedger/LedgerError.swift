@@ -34,6 +34,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public static let duplicateContent = Code("duplicate_content")
     /// The upload whose bytes another one was said to repeat has been given up.
     public static let originalGone = Code("original_gone")
+    /// The database is no longer the file that was opened: removed, renamed, replaced or linked.
+    public static let replaced = Code("replaced")
     /// The ledger has been closed.
     public static let closed = Code("closed")
   }
@@ -70,7 +72,9 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
   /// The error behind a failed SQLite call.
   init(_ error: SQLiteError, doing work: String, outcome: Outcome = .notWritten) {
     let text = "\(work) failed: \(error.message) (SQLite \(error.code.rawValue))"
-    switch error.code.primary {
+    // The index of the write-ahead log could not grow, which on a sound disk means a full one.
+    let isFull = error.code == .noRoomForIndex
+    switch isFull ? .full : error.code.primary {
     case .full:
       self.init(
         .diskFull, text, remedy: "free some space; nothing that was recorded is lost",
@@ -107,6 +111,16 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     self.init(
       .corrupt, "\(work) failed: its head mark says that it held events, but it is no database now",
       remedy: "keep a copy of the folder, then restore the database from a backup")
+  }
+
+  /// A database file that was exchanged under an open ledger.
+  static func replaced(_ files: LedgerFiles, outcome: Outcome = .notWritten) -> LedgerError {
+    LedgerError(
+      .replaced,
+      "\(EscapedText.escape(files.database)) is no longer the file that was opened: it was removed,"
+        + " renamed, linked or replaced",
+      remedy: "put the file back with what lies beside it, then open the ledger again",
+      outcome: outcome)
   }
 
   /// A database that is none of ours.

@@ -16,6 +16,8 @@ public struct LedgerOptions: Sendable {
   public var mode: Launched.Mode
   /// Where recorded times come from.
   public var clock: @Sendable () -> Timestamp
+  /// The formats that are known, oldest first.
+  package var migrator = Migrator.standard
 
   /// Makes options; the clock is the system's by default.
   public init(
@@ -54,18 +56,33 @@ struct OpenedLedger: Sendable {
     try named.prepare()
     let files = try named.resolved()
     let lease = try Lease(path: files.lease, app: options.app, now: options.clock())
-    let marked = HeadMark.read(path: files.headMark)
-    let connection = try openDatabase(files, marked)
-    let writer = try LogWriter(files: files, connection: connection, clock: options.clock)
-    try announce(options, lost: lostTail(marked, connection, writer.head), writer)
+    let writer: LogWriter
+    do throws(LedgerError) {
+      writer = try openWriter(files, options)
+    } catch {
+      // A person has to get in to free some space, and the log must say that the launch happened.
+      guard error.code == .diskFull, Reserve.release(files) else { throw error }
+      writer = try openWriter(files, options)
+    }
     let reader = try await LedgerReader.open(files.directory)
     return OpenedLedger(
       files: files, lease: lease, writer: writer, reader: reader, launch: writer.launch)
   }
 
+  private static func openWriter(
+    _ files: LedgerFiles, _ options: LedgerOptions
+  ) throws(LedgerError) -> LogWriter {
+    let marked = HeadMark.read(path: files.headMark)
+    let (connection, identity) = try openDatabase(files, marked, options.migrator)
+    let writer = try LogWriter(
+      files: files, connection: connection, identity: identity, clock: options.clock)
+    try announce(options, lost: lostTail(marked, connection, writer.head), writer)
+    return writer
+  }
+
   private static func openDatabase(
-    _ files: LedgerFiles, _ marked: HeadMark.Reading
-  ) throws(LedgerError) -> Connection {
+    _ files: LedgerFiles, _ marked: HeadMark.Reading, _ migrator: Migrator
+  ) throws(LedgerError) -> (Connection, FileIdentity) {
     let file = try files.databaseFile()
     if file != .present, marked != .absent {
       throw LedgerError(
@@ -76,20 +93,25 @@ struct OpenedLedger: Sendable {
     }
     if file == .absent { try files.createDatabase() }
     // Looked at by a reader first: a writer's settings would change what is not ours.
-    _ = try version(files, access: .reader)
-    let (connection, version) = try version(files, access: .writer)
+    let identity = FileIdentity(files.database)
+    _ = try version(files, migrator, access: .reader)
+    let (connection, version) = try version(files, migrator, access: .writer)
+    guard let identity, identity == FileIdentity(files.database) else {
+      connection.leaveLogAtClose()
+      throw LedgerError.replaced(files)
+    }
+    try migrator.migrate(connection, from: version, files)
     do {
-      try Migrator.migrate(connection, from: version)
       try ProjectionRunner.bringUp(connection)
     } catch {
       throw LedgerError(error, doing: "bringing \(files.database) up to date")
     }
-    return connection
+    return (connection, identity)
   }
 
   /// Opens the database and gives its format, 0 for an empty one; refuses what we cannot write.
   private static func version(
-    _ files: LedgerFiles, access: Connection.Access
+    _ files: LedgerFiles, _ migrator: Migrator, access: Connection.Access
   ) throws(LedgerError) -> (Connection, Int64) {
     let connection: Connection
     let format: Migrator.Format
@@ -104,16 +126,13 @@ struct OpenedLedger: Sendable {
     switch format {
     case .empty: return (connection, 0)
     case .foreign: throw LedgerError.foreign(files.database)
-    case .ledger(let version) where version > Migrator.newestVersion: throw newer(files, version)
+    case .ledger(let version) where version > migrator.newestVersion:
+      throw LedgerError(
+        .newerFormat,
+        "\(files.database) has format \(version); this version writes \(migrator.newestVersion)",
+        remedy: "update Waybill; reading it still works")
     case .ledger(let version): return (connection, version)
     }
-  }
-
-  static func newer(_ files: LedgerFiles, _ version: Int64) -> LedgerError {
-    LedgerError(
-      .newerFormat,
-      "\(files.database) has format \(version); this version writes \(Migrator.newestVersion)",
-      remedy: "update Waybill; reading it still works")
   }
 
   /// The fact that events are missing, when the head mark knows of more than the log has.

@@ -155,6 +155,34 @@ package final class Connection {
     return (Int(logged), Int(copied))
   }
 
+  /// Leaves the write-ahead log where it is when this connection closes: whoever has exchanged the
+  /// database may have put a log of its own there.
+  package func leaveLogAtClose() {
+    _ = waybill_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+  }
+
+  /// Takes a table and its indexes out of the schema without touching their pages.
+  package func strikeTable(_ name: String) throws(SQLiteError) {
+    _ = waybill_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
+    defer { _ = waybill_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1) }
+    try execute(
+      """
+      PRAGMA writable_schema = ON;
+      DELETE FROM sqlite_schema WHERE tbl_name = '\(name)';
+      PRAGMA writable_schema = RESET;
+      """)
+  }
+
+  /// Copies the database as it is now, write-ahead log included, into an empty file of its own.
+  package func copyWhole(into path: String) throws(SQLiteError) {
+    // It changes nothing in this database, and yet counts as writing.
+    try execute("PRAGMA query_only = OFF")
+    defer { if !isWriter { try? execute("PRAGMA query_only = ON") } }
+    let statement = try prepare("VACUUM INTO ?")
+    statement.bind(1, path)
+    try statement.run()
+  }
+
   /// The version of the SQLite library in this process, such as "3.40.1".
   package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 

@@ -17,6 +17,8 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
   package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
   package static let interrupted = ResultCode(rawValue: SQLITE_INTERRUPT)
   package static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
+  /// The `-shm` file could not be made longer.
+  package static let noRoomForIndex = ResultCode(rawValue: SQLITE_IOERR | (19 << 8))
   package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
   package static let full = ResultCode(rawValue: SQLITE_FULL)
   package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)

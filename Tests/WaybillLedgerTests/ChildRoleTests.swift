@@ -18,6 +18,12 @@ enum ChildRole: String, CaseIterable {
   case durability
   /// Appends a few uploads while the system fails it, and says what came of each.
   case faults
+  /// Appends two thousand notes, each by itself, and ends.
+  case many
+  /// Says `begin`, brings the ledger to a format with one more step, says `end`.
+  case migrate
+  /// Appends a thousand notes in turns with whoever else wants the ledger.
+  case turns
 
   static let variable = "WAYBILL_CHILD_ROLE"
   static let ledgerVariable = "WAYBILL_CHILD_LEDGER"
@@ -44,6 +50,9 @@ struct ChildRoleTests {
     case .append: try await append(directory)
     case .durability: try await durability(directory)
     case .faults: try await faults(directory)
+    case .many: try await many(directory)
+    case .migrate: try await migrate(directory)
+    case .turns: try await turns(directory)
     case nil: break
     }
   }
@@ -104,5 +113,42 @@ struct ChildRoleTests {
       }
     }
     _ = Glibc.kill(getpid(), SIGKILL)
+  }
+
+  private static let note = ProposedEvent(
+    .noted(Noted(claim: .lateSession, remote: RemoteID("late"))), cause: .server)
+
+  private func many(_ directory: String) async throws {
+    let ledger = try await Ledger.open(directory: directory)
+    let life = UploadLife(1, to: .queued)
+    try await life.append(to: ledger)
+    for _ in 0..<2000 { try await ledger.append([Self.note], to: life.id, expecting: .any) }
+    await ledger.close()
+  }
+
+  private func migrate(_ directory: String) async throws {
+    say("begin")
+    let ledger = try await MigrationTests.open(directory, MigrationTests.addsMuch)
+    say("end")
+    await ledger.close()
+  }
+
+  private func turns(_ directory: String) async throws {
+    var left = 1000
+    while left > 0 {
+      let ledger: Ledger
+      do {
+        ledger = try await Ledger.open(directory: directory)
+      } catch {
+        guard error.code == .busy else { throw error }
+        continue
+      }
+      for _ in 0..<min(left, 50) {
+        try await ledger.append([Self.note], to: UploadLife(1).id, expecting: .any)
+        left -= 1
+      }
+      await ledger.close()
+    }
+    say("done")
   }
 }

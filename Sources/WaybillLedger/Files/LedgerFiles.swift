@@ -22,6 +22,10 @@ package struct LedgerFiles: Sendable {
   package var lease: String { directory + "/lease" }
   package var inbox: String { directory + "/inbox" }
   package var staged: String { directory + "/staged" }
+  package var reserve: String { directory + "/reserve" }
+
+  /// The copy that is made before a ledger leaves a format.
+  package func backup(version: Int64) -> String { directory + "/backup-v\(version).sqlite" }
 
   /// Makes the folders that are missing and refuses those that others could write into.
   func prepare() throws(LedgerError) {

@@ -1,18 +1,27 @@
 internal import WaybillModel
 internal import WaybillSQLite
 
-/// A table beside the log that is a fold of it: one row, or none, for each upload.
-///
-/// The row is a pure function of the folded upload, so that what a live append writes and what a
-/// rebuild writes are the same by construction. To change a projection, raise its version: every
-/// ledger then folds it anew when it is opened.
-protocol Projection: SendableMetatype {
-  associatedtype Row: Equatable
-
+/// A table beside the log that holds nothing but what is folded from it, so that it can be dropped
+/// and folded anew at any time.
+protocol DerivedTable: SendableMetatype {
   /// The name of its table, of its schema file and of its checkpoint.
   static var name: String { get }
   /// The version of this code; another one in the ledger means the table is folded anew.
   static var version: Int64 { get }
+  /// Whether the table is there in the shape this code writes.
+  static func isUsable(_ connection: Connection) -> Bool
+  /// Folds what the log has behind a position into the table; the whole log when it is nil.
+  static func fold(_ connection: Connection, after position: Int64?) throws(SQLiteError)
+}
+
+/// One row, or none, for each upload.
+///
+/// The row is a pure function of the folded upload, so that what a live append writes and what a
+/// rebuild writes are the same by construction. To change a projection, raise its version: every
+/// ledger then folds it anew when it is opened.
+protocol Projection: DerivedTable {
+  associatedtype Row: Equatable
+
   /// Columns behind `stream`, in the order of `bind`.
   static var columns: [String] { get }
 

@@ -18,11 +18,11 @@ enum ProjectionRunner {
   static func bringUp(_ connection: Connection) throws(SQLiteError) -> [String: Work] {
     let head = try connection.integer("SELECT max(position) FROM events") ?? 0
     var done: [String: Work] = [:]
-    for projection in Projections.all {
+    for projection in Projections.derived {
       let checkpoint = connection.checkpoint(of: projection.name)
       let isOurs =
         checkpoint.map { $0.version == projection.version && $0.position <= head } ?? false
-      let isUsable = connection.canUse(projection)
+      let isUsable = projection.isUsable(connection)
       if let checkpoint, isOurs, isUsable, checkpoint.position == head {
         done[projection.name] = .ready
         continue
@@ -36,37 +36,49 @@ enum ProjectionRunner {
 
   /// Drops one projection and folds the whole log into it, in one transaction.
   static func rebuild(
-    _ projection: any Projection.Type, _ connection: Connection
+    _ projection: any DerivedTable.Type, _ connection: Connection
   ) throws(SQLiteError) {
     let head = try connection.integer("SELECT max(position) FROM events") ?? 0
     try bringUp(projection, connection, from: nil, to: head)
   }
 
   private static func bringUp(
-    _ projection: any Projection.Type, _ connection: Connection, from seen: Int64?, to head: Int64
+    _ projection: any DerivedTable.Type, _ connection: Connection, from seen: Int64?,
+    to head: Int64
   ) throws(SQLiteError) {
+    // Looked at before the transaction: one that has met damage may not write any more.
+    let problems = seen == nil ? try connection.structuralProblems(in: projection.name) : []
     try connection.execute("BEGIN IMMEDIATE")
     do throws(SQLiteError) {
       if seen == nil {
-        try connection.execute("DROP TABLE IF EXISTS \(projection.name)")
+        if problems.isEmpty {
+          try connection.execute("DROP TABLE IF EXISTS \(projection.name)")
+        } else {
+          // It cannot be dropped: its pages are found through each other.
+          try connection.strikeTable(projection.name)
+        }
         try connection.execute(Schema.text("projections/\(projection.name).sql"))
       }
-      try fold(projection, connection, after: seen)
+      try projection.fold(connection, after: seen)
       try connection.setCheckpoint(of: projection, position: head)
       try connection.execute("COMMIT")
     } catch {
       if connection.isInTransaction { try? connection.execute("ROLLBACK") }
       throw error
     }
+    // The pages of a struck table belong to nobody until then, which `verify` goes on telling.
+    if !problems.isEmpty { try? connection.execute("VACUUM") }
   }
+}
 
-  private static func fold(
-    _ projection: any Projection.Type, _ connection: Connection, after position: Int64?
-  ) throws(SQLiteError) {
-    let table = try projection.table(connection)
+extension Projection {
+  static func isUsable(_ connection: Connection) -> Bool { (try? table(connection)) != nil }
+
+  static func fold(_ connection: Connection, after position: Int64?) throws(SQLiteError) {
+    let table = try table(connection)
     let newer = position.map { "IN (SELECT stream FROM events WHERE position > \($0))" }
     // All old rows go first: one of them may hold the key that another upload has now.
-    if let newer { try connection.execute("DELETE FROM \(projection.name) WHERE stream \(newer)") }
+    if let newer { try connection.execute("DELETE FROM \(name) WHERE stream \(newer)") }
     let condition = newer.map { "e.stream \($0)" } ?? "1"
     try LogReading.eachUpload(connection, where: condition) { upload, stream throws(SQLiteError) in
       do throws(SQLiteError) {
@@ -80,7 +92,7 @@ enum ProjectionRunner {
 }
 
 extension Connection {
-  fileprivate func checkpoint(of name: String) -> (version: Int64, position: Int64)? {
+  func checkpoint(of name: String) -> (version: Int64, position: Int64)? {
     guard let statement = try? prepare("SELECT version, position FROM projections WHERE name = ?")
     else { return nil }
     statement.bind(1, name)
@@ -88,7 +100,7 @@ extension Connection {
   }
 
   fileprivate func setCheckpoint(
-    of projection: any Projection.Type, position: Int64
+    of projection: any DerivedTable.Type, position: Int64
   ) throws(SQLiteError) {
     let statement = try prepare(
       "INSERT INTO projections (name, version, position) VALUES (?, ?, ?)"
@@ -100,8 +112,23 @@ extension Connection {
     try statement.run()
   }
 
-  /// Whether the table is there with the columns this code writes.
-  fileprivate func canUse(_ projection: any Projection.Type) -> Bool {
-    (try? projection.table(self)) != nil
+  /// What SQLite's own check finds in one table or in the whole file, at most ten lines; empty when
+  /// it is sound.
+  func structuralProblems(in table: String? = nil) throws(SQLiteError) -> [String] {
+    var problems: [String] = []
+    if let table {
+      let known = try prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+      known.bind(1, table)
+      guard try known.firstRow({ _ in true }) != nil else { return [] }
+    }
+    do throws(SQLiteError) {
+      try prepare("PRAGMA quick_check(\(table ?? "10"))").forEachRow { row in
+        if row.text(0) != "ok", problems.count < 10 { problems.append(row.text(0)) }
+        return true
+      }
+    } catch  where error.code.primary == .corrupt {
+      problems.append(error.message)
+    }
+    return problems
   }
 }

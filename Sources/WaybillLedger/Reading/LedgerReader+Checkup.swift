@@ -13,7 +13,7 @@ extension LedgerReader {
   public func checkup() throws(LedgerError) -> Checkup {
     var checkup = Checkup()
     checkup.sqliteVersion = Connection.libraryVersion
-    checkup.format = (formatVersion, Migrator.newestVersion)
+    checkup.format = (formatVersion, Migrator.standard.newestVersion)
     checkup.head = try head()
     checkup.owner = owner
     let database = files?.database ?? path

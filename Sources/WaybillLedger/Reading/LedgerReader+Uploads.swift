@@ -22,7 +22,7 @@ public struct LedgerCounts: Equatable, Sendable {
 extension LedgerReader {
   /// The ledger's own stream, folded.
   public func state() throws(LedgerError) -> LedgerState {
-    try read("reading the ledger's state", LogReading.ledgerState)
+    try read("reading the ledger's state", LogReading.currentState)
   }
 
   /// The newest position; `start` for an empty log.

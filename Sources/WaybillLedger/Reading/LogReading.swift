@@ -13,7 +13,13 @@ enum LogReading {
     }
   }
 
-  /// The ledger's own stream, folded.
+  /// The ledger's own stream as its row says it; folded where there is no row to go by.
+  static func currentState(_ connection: Connection) throws(SQLiteError) -> LedgerState {
+    if let state = try LedgerStateTable.read(connection) { return state }
+    return try ledgerState(connection)
+  }
+
+  /// The ledger's own stream, folded from its first event.
   static func ledgerState(_ connection: Connection) throws(SQLiteError) -> LedgerState {
     var state = LedgerState()
     let statement = try connection.prepare(

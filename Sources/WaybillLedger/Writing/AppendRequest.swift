@@ -28,6 +28,9 @@ struct AppendRequest: Sendable {
   let ids: [EventID]?
 
   var durability: Durability { drafts.map(\.durability).max() ?? .ridesAlong }
+
+  /// Whether every event of it is still recorded when the disk is full.
+  var mayUseReserve: Bool { drafts.allSatisfy(\.kind.mayUseReserve) }
 }
 
 /// An event as it will be stored, before it has a place.

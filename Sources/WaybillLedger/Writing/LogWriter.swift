@@ -19,6 +19,8 @@ final class LogWriter {
   private let clock: @Sendable () -> Timestamp
   private var random = SystemRandomNumberGenerator()
   private let mark: HeadMark.File
+  private let identity: FileIdentity
+  private var reserve: Reserve
 
   private var connection: Connection
   private var statements: WriterStatements
@@ -39,11 +41,14 @@ final class LogWriter {
   private var mustReopen = false
 
   init(
-    files: LedgerFiles, connection: Connection, clock: @escaping @Sendable () -> Timestamp
+    files: LedgerFiles, connection: Connection, identity: FileIdentity,
+    clock: @escaping @Sendable () -> Timestamp
   ) throws(LedgerError) {
     self.files = files
     self.clock = clock
     self.connection = connection
+    self.identity = identity
+    reserve = Reserve(files: files)
     mark = try HeadMark.File(path: files.headMark)
     do {
       let loaded = try Loaded(connection)
@@ -73,7 +78,7 @@ final class LogWriter {
         "SELECT position, chain FROM events ORDER BY position DESC LIMIT 1"
       ).firstRow { row in (GlobalPosition(row.int(0)), ContentHash(row.bytes(1)) ?? .zero) }
       (head, chain) = last ?? (.start, .zero)
-      state = try LogReading.ledgerState(connection)
+      state = try LogReading.currentState(connection)
     }
 
     static func tables(_ connection: Connection) throws(SQLiteError) -> [any ProjectionTable] {
@@ -88,9 +93,13 @@ final class LogWriter {
   /// Appends what several callers ask for in one transaction; each gets its own answer.
   func commit(_ requests: [AppendRequest]) -> [Result<[RecordedEvent], LedgerError>] {
     defer { cache.trim() }
+    if reserve.isAllThatIsLeft() { return requests.map { commitFromReserve($0) } }
     do {
       return try transact(requests)
     } catch {
+      if requests.count == 1, error.code == .diskFull, requests[0].mayUseReserve {
+        return [commitFromReserve(requests[0])]
+      }
       // One caller's failure is not its neighbours': each is tried by itself. What keeps the
       // transaction from beginning at all is everyone's, and each new try would wait as long.
       let isEveryones = error.code == .busy || mustReopen
@@ -101,9 +110,32 @@ final class LogWriter {
     }
   }
 
+  /// Appends on a full disk, in the room that was kept back.
+  private func commitFromReserve(
+    _ request: AppendRequest
+  ) -> Result<[RecordedEvent], LedgerError> {
+    guard request.mayUseReserve else { return .failure(reserve.error) }
+    reserve.release()
+    do {
+      try checkDatabase()
+      reserve.shorten(connection)
+      return try transact([request])[0]
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Stops before anything goes into a file that nobody can find again, or into a stranger's.
+  private func checkDatabase() throws(LedgerError) {
+    guard FileIdentity(files.database) != identity else { return }
+    connection.leaveLogAtClose()
+    throw LedgerError.replaced(files)
+  }
+
   private func transact(
     _ requests: [AppendRequest]
   ) throws(LedgerError) -> [Result<[RecordedEvent], LedgerError>] {
+    try checkDatabase()
     if mustReopen {
       do throws(LedgerError) {
         try reopen()
@@ -126,6 +158,12 @@ final class LogWriter {
         guard let upload = cache.entry(id)?.upload else { continue }
         for table in tables { try table.didChange(upload, stream: stream) }
       }
+      if !transaction.ledgerEvents.isEmpty {
+        var next = state
+        for event in transaction.ledgerEvents { next.evolve(event) }
+        LedgerStateTable.bind(next, to: statements.ledgerState)
+        try statements.ledgerState.run()
+      }
       statements.checkpoint.bind(1, transaction.head.value)
       try statements.checkpoint.run()
     } catch {
@@ -134,6 +172,10 @@ final class LogWriter {
     }
     do {
       try connection.execute("COMMIT")
+    } catch  where error.code.primary == .full {
+      // The frame that commits is written last, so it was not: nothing is left to be found out.
+      abandon(transaction)
+      throw LedgerError(error, doing: "appending")
     } catch {
       try settle(error, transaction)
     }
@@ -200,6 +242,10 @@ final class LogWriter {
   private func reopen() throws(LedgerError) {
     mustReopen = true
     cache.removeAll()
+    guard FileIdentity(files.database) == identity else {
+      connection.leaveLogAtClose()
+      throw LedgerError.replaced(files, outcome: .indeterminate)
+    }
     do throws(SQLiteError) {
       let reopened = try Connection(path: files.database, access: .writer)
       let loaded = try Loaded(reopened)
@@ -411,7 +457,8 @@ final class LogWriter {
   // MARK: Around the log
 
   /// Drops one derived table and folds the whole log into it anew.
-  func rebuild(_ projection: any Projection.Type) throws(LedgerError) {
+  func rebuild(_ projection: any DerivedTable.Type) throws(LedgerError) {
+    try checkDatabase()
     // Until it succeeds the tables are not to be written: the next append opens the database anew.
     mustReopen = true
     do throws(SQLiteError) {
@@ -428,6 +475,7 @@ final class LogWriter {
 
   /// Copies the write-ahead log into the database. A failure here loses nothing: the log has it.
   func checkpoint(truncate: Bool) {
+    guard (try? checkDatabase()) != nil else { return }
     _ = try? connection.checkpoint(truncate: truncate)
     mark.write(durableHead, sync: true)
   }
@@ -442,6 +490,8 @@ final class LogWriter {
   /// Notes how many bytes of parts in flight the transport has taken. Not an event.
   func note(progress: [TransferDescription: Int64]) {
     defer { cache.trim() }
+    // Neither into a stranger's file nor into the room that is left for what matters more.
+    guard (try? checkDatabase()) != nil, !reserve.isAllThatIsLeft() else { return }
     do {
       try connection.setSynchronous(.normal)
       try connection.execute("BEGIN IMMEDIATE")

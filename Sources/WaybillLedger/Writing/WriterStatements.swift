@@ -4,6 +4,7 @@ internal import WaybillSQLite
 struct WriterStatements {
   let insert: Statement
   let newStream: Statement
+  let ledgerState: Statement
   let checkpoint: Statement
   let streamKey: Statement
   let streamEvents: Statement
@@ -17,7 +18,11 @@ struct WriterStatements {
   init(_ connection: Connection) throws(SQLiteError) {
     insert = try connection.prepare(EventCodec.insert)
     newStream = try connection.prepare("INSERT INTO streams (upload) VALUES (?)")
-    checkpoint = try connection.prepare("UPDATE projections SET position = ?")
+    ledgerState = try connection.prepare(LedgerStateTable.write)
+    // By name: the tables of a newer program are not kept up by this one, and it must see that.
+    let names = Projections.derived.map { "'\($0.name)'" }.joined(separator: ", ")
+    checkpoint = try connection.prepare(
+      "UPDATE projections SET position = ? WHERE name IN (\(names))")
     streamKey = try connection.prepare("SELECT stream FROM streams WHERE upload = ?")
     streamEvents = try connection.prepare(
       "SELECT \(EventCodec.columns) FROM \(EventCodec.source) WHERE e.stream = ? ORDER BY revision")

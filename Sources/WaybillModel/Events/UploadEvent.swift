@@ -240,6 +240,20 @@ public enum EventKind: String, CaseIterable, Sendable {
     default: .synced
     }
   }
+
+  /// Whether an event of this kind is still recorded when the disk is full, in the room the ledger
+  /// keeps back: what gives up, corrects or asks a person, and what a launch has to say.
+  ///
+  /// Each of them makes the record truer without promising more work; everything else can wait
+  /// until there is room.
+  public var mayUseReserve: Bool {
+    switch self {
+    case .uploadCancelled, .attentionNeeded, .partRevoked, .transferLost, .sessionExpired,
+      .verificationRevoked, .ledgerLaunched, .ledgerTailLost:
+      true
+    default: false
+    }
+  }
 }
 
 /// How far an event must have reached before its append returns.

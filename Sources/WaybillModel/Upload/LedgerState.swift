@@ -15,6 +15,18 @@ public struct LedgerState: Equatable, Sendable {
   /// Makes the state of a ledger without events.
   public init() {}
 
+  /// Makes the state that was folded before and stored.
+  package init(
+    revision: StreamRevision, launch: LaunchGeneration?, conditions: Conditions, isSealed: Bool,
+    tailLost: GlobalPosition?
+  ) {
+    self.revision = revision
+    self.launch = launch
+    self.conditions = conditions
+    self.isSealed = isSealed
+    self.tailLost = tailLost
+  }
+
   /// Folds one recorded event into the state. Total, as for uploads.
   public mutating func evolve(_ recorded: RecordedEvent) {
     revision = recorded.revision
