@@ -3,6 +3,10 @@ import WaybillLedger
 import WaybillModel
 import WaybillTesting
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Dropping what is derived and folding it anew, on purpose and while others append.
 struct RebuildTests {
   let temporary = TemporaryLedger()
@@ -25,10 +29,36 @@ struct RebuildTests {
     let ledger = try await temporary.open()
     #expect(
       try await ledger.rebuild()
-        == ["queue", "upload_states", "content_index", "work", "sessions"])
+        == ["queue", "upload_states", "content_index", "work", "sessions", "ledger_state"])
     #expect(try await ledger.reader.projectionDifferences().count == 0)
     await ledger.close()
     #expect(try await temporary.findings() == [])
+  }
+
+  // G05: one bad page of a derived table, and of one of its indexes.
+  @Test(arguments: ["queue", "queue_by_change", "upload_states_totals", "content_index"])
+  func `a derived table with a damaged page is folded anew and the log stays as it is`(
+    name: String
+  ) async throws {
+    try await temporary.seed((1...300).map { UploadLife($0, to: .queued) })
+    let log = try rows(temporary.database, "SELECT position, hex(chain) FROM events")
+    let page = try rows(
+      temporary.database,
+      "SELECT pageno FROM dbstat WHERE name = '\(name)' AND pagetype = 'leaf' LIMIT 1")
+    let number = try #require(page.first.flatMap { Int64($0) })
+    let file = open(temporary.database, O_RDWR)
+    let noise = [UInt8](repeating: 0xa5, count: 4096)
+    pwrite(file, noise, noise.count, off_t((number - 1) * 4096))
+    close(file)
+    #expect(try await temporary.findings().contains("database_damaged"))
+    let ledger = try await temporary.open()
+    try await ledger.rebuild()
+    #expect(try await ledger.reader.counts()[.queued] == 300)
+    try await UploadLife(1000).append(to: ledger)
+    await ledger.close()
+    #expect(try await temporary.findings() == [])
+    #expect(
+      try rows(temporary.database, "SELECT position, hex(chain) FROM events").starts(with: log))
   }
 
   // H05, H02

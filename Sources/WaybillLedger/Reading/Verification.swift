@@ -13,10 +13,20 @@ public struct Verification: Sendable {
     public let message: String
   }
 
+  /// How closely a ledger is looked at.
+  public enum Depth: String, Sendable {
+    /// Counts, structure, head mark and checkpoints. Sees what is missing, not what was changed.
+    case fast
+    /// Every event, the chain over them, and every row that is derived from them.
+    case deep
+  }
+
   /// How many findings are kept; more are only counted.
   public static let maximumFindings = 100
 
-  /// How many events were read.
+  /// How closely it was looked at.
+  public let depth: Depth
+  /// How many events there are.
   public internal(set) var events: Int64 = 0
   /// The newest position.
   public internal(set) var head = GlobalPosition.start
@@ -25,7 +35,9 @@ public struct Verification: Sendable {
   /// How many things are not as they should be.
   public internal(set) var findingCount = 0
 
-  /// Whether everything is as it should be.
+  init(depth: Depth) { self.depth = depth }
+
+  /// Whether everything that was looked at is as it should be.
   public var isSound: Bool { findingCount == 0 }
 
   mutating func add(_ kind: String, at position: GlobalPosition? = nil, _ message: String) {
@@ -33,91 +45,139 @@ public struct Verification: Sendable {
     guard findings.count < Verification.maximumFindings else { return }
     findings.append(Finding(kind: kind, position: position, message: message))
   }
+
+  /// Goes on behind a part of the file that cannot be read, which is a finding, not the end.
+  fileprivate mutating func tolerating(
+    _ part: String, _ body: (inout Verification) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      try body(&self)
+    } catch  where error.code.primary == .corrupt {
+      add("database_damaged", "\(part) cannot be read to the end: \(error.message)")
+    }
+  }
 }
 
 extension LedgerReader {
-  /// Reads the whole log once more and compares: the chain and the positions without a hole, the
-  /// revisions of each stream, the head mark, and every projection with a fresh fold, row by row.
+  /// Checks the ledger and writes nothing.
+  ///
+  /// Deep reads the whole log once more and compares: the chain and the positions without a hole,
+  /// the revisions of each stream, the head mark, and every projection with a fresh fold, row by
+  /// row. Fast takes no event at its word and none apart: the structure of the file, counts instead
+  /// of holes, the head mark, and how far each derived table says it is folded.
   ///
   /// One read transaction: what it says holds for one moment, also while events are appended.
-  public func verify() throws(LedgerError) -> Verification {
+  public func verify(
+    _ depth: Verification.Depth = .deep
+  ) throws(LedgerError) -> Verification {
     let mark = headMark
     return try read("verifying the ledger") { connection throws(SQLiteError) in
-      var report = Verification()
+      var report = Verification(depth: depth)
       try connection.execute("BEGIN")
       defer { try? connection.execute("COMMIT") }
-      stage("database_damaged", &report) { (report) throws(SQLiteError) in
-        for problem in try connection.structuralProblems() {
-          report.add("database_damaged", problem)
-        }
+      for problem in try connection.structuralProblems() {
+        report.add("database_damaged", problem)
       }
-      stage("log_unreadable", &report) { (report) throws(SQLiteError) in
+      switch depth {
+      case .deep:
         try verifyLog(connection, mark, &report)
-      }
-      stage("log_unreadable", &report) { (report) throws(SQLiteError) in
-        try verifyStreams(connection, &report)
-      }
-      stage("projection_damaged", &report) { (report) throws(SQLiteError) in
-        try verifyProjections(connection, &report)
+        try report.tolerating("streams") { (report) throws(SQLiteError) in
+          try verifyStreams(connection, &report)
+        }
+        try report.tolerating("derived tables") { (report) throws(SQLiteError) in
+          try verifyProjections(connection, &report)
+        }
+      case .fast:
+        try report.tolerating("the log") { (report) throws(SQLiteError) in
+          try countLog(connection, mark, &report)
+          try verifyStreams(connection, &report)
+        }
+        try verifyCheckpoints(connection, &report)
       }
       return report
     }
   }
 
-  /// Runs one part of the verification; damage that ends it is a finding like any other, and what
-  /// was found before is kept.
-  private func stage(
-    _ kind: String, _ report: inout Verification,
-    _ body: (inout Verification) throws(SQLiteError) -> Void
-  ) {
-    do throws(SQLiteError) {
-      try body(&report)
-    } catch {
-      report.add(
-        kind, at: report.head,
-        "reading stopped behind event \(report.head.value): \(error.message); events before it are"
-          + " sound as far as they were read")
+  private func countLog(
+    _ connection: Connection, _ mark: HeadMark.Reading, _ report: inout Verification
+  ) throws(SQLiteError) {
+    let counts = try connection.prepare("SELECT count(*), max(position) FROM events")
+    let (events, last) = try counts.firstRow { ($0.int(0), $0.int(1)) } ?? (0, 0)
+    report.events = events
+    report.head = GlobalPosition(last)
+    if events != last {
+      report.add("gap", "the log has \(events) events but its newest position is \(last)")
+    }
+    var chainAtMark: ContentHash?
+    if case .mark(let mark) = mark {
+      let statement = try connection.prepare("SELECT chain FROM events WHERE position = ?")
+      statement.bind(1, mark.position.value)
+      chainAtMark = try statement.firstRow { ContentHash($0.bytes(0)) } ?? nil
+    }
+    compare(mark, chainAtMark, &report)
+  }
+
+  private func verifyCheckpoints(
+    _ connection: Connection, _ report: inout Verification
+  ) throws(SQLiteError) {
+    for projection in Projections.derived {
+      let checkpoint = connection.checkpoint(of: projection.name)
+      guard checkpoint?.version == projection.version else { continue }
+      if checkpoint?.position != report.head.value || !projection.isUsable(connection) {
+        report.add(
+          "projection_behind",
+          "the table \(projection.name) is not folded up to the head; the next launch sees to it")
+      }
     }
   }
 
   private func verifyLog(
     _ connection: Connection, _ mark: HeadMark.Reading, _ report: inout Verification
   ) throws(SQLiteError) {
+    var found = report
     var chain = EventChain(value: .zero)
     var isChainBroken = false
     var chainAtMark: ContentHash?
     let statement = try connection.prepare(
       "SELECT \(EventCodec.columns) FROM \(EventCodec.source) ORDER BY e.position")
-    try statement.forEachRow { row in
-      let event = EventCodec.read(row)
-      let position = GlobalPosition(event.position)
-      if position != report.head.next {
-        report.add(
-          "gap", at: position,
-          "events between \(report.head.value) and \(position.value) are missing")
-      }
-      report.head = position
-      report.events += 1
-      let stored = row.withBytes(EventCodec.chainColumn) {
-        $0.count == 32 ? ContentHash(unchecked: $0) : nil
-      }
-      if chain.advance(over: event) != stored {
-        if !isChainBroken {
-          report.add(
-            "chain_mismatch", at: position,
-            "event \(position.value) is not what was recorded; events before it are sound")
+    do throws(SQLiteError) {
+      try statement.forEachRow { row in
+        let event = EventCodec.read(row)
+        let position = GlobalPosition(event.position)
+        if position != found.head.next {
+          found.add(
+            "gap", at: position,
+            "events between \(found.head.value) and \(position.value) are missing")
         }
-        isChainBroken = true
-        chain.reset(to: stored ?? .zero)
-      } else {
-        isChainBroken = false
+        found.head = position
+        found.events += 1
+        let stored = row.withBytes(EventCodec.chainColumn) {
+          $0.count == 32 ? ContentHash(unchecked: $0) : nil
+        }
+        if chain.advance(over: event) != stored {
+          if !isChainBroken {
+            found.add(
+              "chain_mismatch", at: position,
+              "event \(position.value) is not what was recorded; events before it are sound")
+          }
+          isChainBroken = true
+          chain.reset(to: stored ?? .zero)
+        } else {
+          isChainBroken = false
+        }
+        if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
+        if case .unreadable(let problem) = event.recorded.body {
+          found.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
+        }
+        return true
       }
-      if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
-      if case .unreadable(let problem) = event.recorded.body {
-        report.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
-      }
-      return true
+    } catch  where error.code.primary == .corrupt {
+      found.add(
+        "log_unreadable", at: found.head.next,
+        "events behind \(found.head.value) cannot be read (\(error.message));"
+          + " those before them are as told here")
     }
+    report = found
     compare(mark, chainAtMark, &report)
   }
 
@@ -144,11 +204,13 @@ extension LedgerReader {
   private func verifyStreams(
     _ connection: Connection, _ report: inout Verification
   ) throws(SQLiteError) {
+    var found = report
+    defer { report = found }
     let statement = try connection.prepare(
       "SELECT stream, count(*), max(revision) FROM events GROUP BY stream"
         + " HAVING count(*) <> max(revision) LIMIT 100")
     try statement.forEachRow { row in
-      report.add(
+      found.add(
         "revision_gap",
         "stream \(row.int(0)) has \(row.int(1)) events but its newest revision is \(row.int(2))")
       return true
@@ -158,8 +220,10 @@ extension LedgerReader {
   private func verifyProjections(
     _ connection: Connection, _ report: inout Verification
   ) throws(SQLiteError) {
+    var found = report
+    defer { report = found }
     try ProjectionComparison.compare(connection) { difference in
-      report.add(
+      found.add(
         difference.kind == .unusable ? "projection_damaged" : "projection_differs",
         difference.message)
     }
@@ -198,18 +262,5 @@ extension ProjectionDifference {
     case .differs: "\(row) is not what the log says; 'waybill rebuild' folds it anew"
     case .unusable: "the table \(projection) cannot be used; the next launch folds it anew"
     }
-  }
-}
-
-extension Connection {
-  /// What SQLite's own check finds, at most ten lines; empty when the file is sound.
-  fileprivate func structuralProblems() throws(SQLiteError) -> [String] {
-    var problems: [String] = []
-    let statement = try prepare("PRAGMA quick_check(10)")
-    try statement.forEachRow { row in
-      if row.text(0) != "ok" { problems.append(row.text(0)) }
-      return true
-    }
-    return problems
   }
 }
