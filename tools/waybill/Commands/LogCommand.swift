@@ -4,8 +4,9 @@ internal import WaybillModel
 extension Command {
   static let log = Command(
     name: "log", group: .look, summary: "print the events of the log, newest last",
-    usage: ["[--upload ID] [--kind KIND]… [-n N]"],
+    usage: ["[--upload ID] [--kind KIND]… [-n N] [-f]"],
     options: [
+      Option("follow", short: "f", help: "go on with new events as they are recorded"),
       Option("number", short: "n", .number(1...1_000_000), help: "only the newest N events"),
       Option("reverse", short: "r", help: "newest first"),
       Option("upload", .text("ID"), help: "only this upload, by a beginning of its id"),
@@ -20,21 +21,55 @@ extension Command {
     examples: [
       Example("waybill log -n 20", "the newest twenty events"),
       Example("waybill log --since 1h --upload 019ad2c1", "one upload in the last hour"),
+      Example("waybill log -f -n 10", "the newest ten, then each new one until Ctrl-C"),
       Example("waybill log --kind part.failed --jsonl", "every failure, one JSON object a line"),
     ],
-    exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
+    exitCodes: [.ok, .error, .usage, .noLedger, .corrupt, .interrupted],
     run: { (invocation) async throws(Failure) -> ExitCode in
       let reader = try await invocation.openReader()
-      let query = try await invocation.eventQuery(reader)
+      var query = try await invocation.eventQuery(reader)
+      let follows = invocation.arguments.has("follow")
+      var following = query
+      if follows {
+        try invocation.checkFollowing()
+        following.after = max(try await head(reader), query.after ?? .start)
+        query.before = following.after?.next
+      }
       var list = EventList(invocation)
       if let number = invocation.arguments.number("number") {
         for event in try await newest(Int(number), query, reader) { try list.add(event) }
       } else {
         try await forEach(query, reader) { (event) throws(Failure) in try list.add(event) }
       }
+      if follows { return try await follow(following, reader, &list, invocation.output) }
       try list.end()
       return .ok
     })
+
+  /// Prints new events until Ctrl-C, or until nobody reads them any more.
+  private static func follow(
+    _ query: EventQuery, _ reader: LedgerReader, _ list: inout EventList, _ output: Output
+  ) async throws(Failure) -> ExitCode {
+    let interrupts = try Interrupts.listen()
+    let stopping = Task { for await _ in interrupts { await reader.close() } }
+    defer { stopping.cancel() }
+    var updates = reader.updates(query).makeAsyncIterator()
+    while true {
+      try output.flush()
+      let page: [RecordedEvent]?
+      do {
+        page = try await updates.next()
+      } catch {
+        throw Failure(error)
+      }
+      guard let page else { return .interrupted }
+      for event in page { try list.add(event) }
+    }
+  }
+
+  private static func head(_ reader: LedgerReader) async throws(Failure) -> GlobalPosition {
+    try await Failure.from { () async throws(LedgerError) in try await reader.head() }
+  }
 
   /// The newest events, oldest first unless the query is reversed.
   private static func newest(
@@ -95,6 +130,16 @@ extension Invocation {
     query.launch = arguments.number("launch").map { LaunchGeneration($0) }
     query.after = arguments.number("after").map { GlobalPosition($0) }
     return query
+  }
+
+  /// Refuses what cannot go on for ever.
+  fileprivate func checkFollowing() throws(Failure) {
+    if arguments.has("reverse") {
+      throw Failure.usage("-f goes forward and -r backward: leave one out", command: command.name)
+    }
+    if format == .json {
+      throw Failure.usage("a JSON document has an end: follow with --jsonl", command: command.name)
+    }
   }
 
   private func time(_ option: String) throws(Failure) -> Timestamp? {
