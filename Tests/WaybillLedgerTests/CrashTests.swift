@@ -12,6 +12,7 @@ import WaybillTesting
 struct CrashTests {
   let temporary = TemporaryLedger()
 
+  // D1, T3
   @Test func `what was acknowledged before a kill is there after it`() async throws {
     var random = SplitMix(state: 42)
     var acknowledged: [String: String] = [:]
@@ -91,6 +92,7 @@ struct CrashTests {
       ])
   }
 
+  // D7
   @Test(.enabled(if: hasStrace, "strace is not installed"), arguments: [4, 5, 9])
   func `a failed sync is answered truthfully, also after a crash`(call: Int) async throws {
     try await temporary.seed([])
@@ -105,6 +107,7 @@ struct CrashTests {
     try await expectHonest(child, failures: 1...12)
   }
 
+  // G11, D5
   @Test(.enabled(if: hasStrace, "strace is not installed"), arguments: ["30", "31..34", "40..90"])
   func `a full disk fails an append and leaves nothing behind`(calls: String) async throws {
     try await temporary.seed([])
@@ -112,6 +115,7 @@ struct CrashTests {
     try await expectHonest(child, failures: 1...12)
   }
 
+  // G10
   @Test(.enabled(if: hasStrace, "strace is not installed"))
   func `intent is on the disk before its append returns, a sent part is not waited for`()
     async throws

@@ -36,6 +36,7 @@ struct GuardTests {
     "REPLACE INTO streams (stream, upload) SELECT 50, upload FROM streams WHERE stream = 1",
   ]
 
+  // G15, M4, M5
   @Test func `no tool can change, delete or replace what was recorded`() async throws {
     let ledger = try await temporary.open()
     let life = UploadLife(1)

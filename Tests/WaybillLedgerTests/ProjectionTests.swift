@@ -18,6 +18,7 @@ struct ProjectionTests {
     }
   }
 
+  // H19
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
   func `what was written live is what a rebuild writes`(seed: UInt64) async throws {
     var history = RandomHistory(seed: seed)
@@ -44,6 +45,7 @@ struct ProjectionTests {
     "UPDATE projections SET version = -1; INSERT INTO sessions VALUES (99, 'x', 1, 1, NULL, 1)",
   ]
 
+  // H09, H14
   @Test(arguments: damage)
   func `a damaged projection is folded anew at the next launch`(damage: String) async throws {
     try await temporary.seed([
@@ -132,6 +134,7 @@ struct ProjectionTests {
     #expect(try await temporary.findings() == [])
   }
 
+  // D18
   @Test func `an unknown kind of event changes nothing but where the stream is`() async throws {
     try await temporary.seed([UploadLife(1, to: .queued)])
     try rows(

@@ -25,6 +25,7 @@ struct ReaderTests {
     await ledger.close()
   }
 
+  // G01, M7
   /// Readers page in short transactions, so the log can be copied behind them: M7 without the
   /// 101 MB. The bound is four times the length at which it is copied.
   @Test func `a reader that never stops keeps the log within sixteen mebibytes`() async throws {
@@ -64,6 +65,7 @@ struct ReaderTests {
     await ledger.close()
   }
 
+  // G01, M7
   @Test func `a tool that holds a read slows nobody down, and its end shrinks the log`()
     async throws
   {
@@ -194,6 +196,7 @@ struct ReaderTests {
     }
   }
 
+  // G12, D9
   @Test(.enabled(if: geteuid() == 0, "only the superuser can become someone else"))
   func `a ledger on a medium nobody can write is read and left as it is`() async throws {
     try await temporary.seed([UploadLife(1)])

@@ -105,6 +105,7 @@ struct VerificationTests {
     #expect(try await copy.ownEvents().count { $0 == "ledger.tail_lost" } == 1)
   }
 
+  // M2
   @Test func `a write-ahead log that is cut short is a lost tail`() async throws {
     let copy = try await withTail { wal in
       let length = try #require(size(wal))
@@ -113,6 +114,7 @@ struct VerificationTests {
     try await expectTailLost(copy)
   }
 
+  // M3
   @Test func `a flipped bit in the write-ahead log is a lost tail`() async throws {
     let copy = try await withTail { wal in
       let length = try #require(size(wal))
@@ -126,6 +128,7 @@ struct VerificationTests {
     try await expectTailLost(copy)
   }
 
+  // G08, M1, G10
   @Test func `a write-ahead log that is gone is a lost tail`() async throws {
     let copy = try await withTail { unlink($0) }
     try await expectTailLost(copy)
@@ -168,6 +171,7 @@ struct VerificationTests {
     #expect(try await temporary.findings() == ["head_mark_unreadable"])
   }
 
+  // G05
   @Test func `a damaged page of the database is reported`() async throws {
     try await temporary.seed((1...200).map { UploadLife($0, to: .queued) })
     let length = try #require(size(temporary.database))
