@@ -338,6 +338,14 @@ struct Staging: Sendable {
     guard unlink(path(of: file)) == 0 || errno == ENOENT else { throw .last("delete the copy") }
   }
 
+  /// Moves a copy whose record was lost out of the way, into `set-aside` beside the staging folder.
+  /// Nobody deletes it there but a person.
+  func setAside(_ file: StagedFileID) {
+    let folder = directory + "/../set-aside"
+    mkdir(folder, 0o700)
+    rename(path(of: file), "\(folder)/\(file.text)")
+  }
+
   /// Makes new copies' names durable.
   private func syncFolder() throws(StagingError) {
     do throws(SystemError) {

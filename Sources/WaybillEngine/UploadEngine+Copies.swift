@@ -59,11 +59,13 @@ extension UploadEngine {
   ///   - priority: how soon.
   ///   - taken: called after each file with how many have been looked at.
   /// - Returns: what became of each. A queued upload is on stable storage, its copy too.
-  /// - Throws: `LedgerError` when the ledger cannot take it; earlier files stay queued.
+  /// - Throws: `LedgerError`: `otherDestination` before anything is taken, or when the ledger cannot
+  ///   take a file; earlier files stay queued.
   public func add(
     _ files: [PickedFile], to destination: Destination, priority: Priority = .normal,
     taken: @Sendable (Int) -> Void = { _ in }
   ) async throws(LedgerError) -> AddSummary {
+    try await ledger.reader.requireDestination(destination)
     var summary = AddSummary()
     for (index, file) in files.enumerated() {
       if Task.isCancelled { break }
@@ -259,7 +261,12 @@ extension UploadEngine {
 
   /// Deletes copies that belong to no upload that still needs one, and files of parts that are not
   /// on their way.
+  ///
+  /// A copy without a row is what a kill between copying and recording leaves; its source is still
+  /// there. But where the log has lost events, or has just begun beside copies that were there
+  /// before, the row may be what is missing: then the copy is set aside, never deleted.
   private func sweep() async throws(LedgerError) {
+    let mayHaveLostRows = try await ledger.state().tailLost != nil || ledger.launch.value == 1
     for name in staging.files() {
       if let file = PartFileName(name) {
         let key = PartKey(upload: file.upload, part: file.part)
@@ -270,7 +277,11 @@ extension UploadEngine {
       guard let id = UploadID(name), !taking.contains(id) else { continue }
       let upload = try await ledger.reader.upload(id)
       if let upload, upload.copy?.file == file, upload.copyReleased == nil { continue }
-      try? staging.release(file)
+      if upload == nil, mayHaveLostRows {
+        staging.setAside(file)
+      } else {
+        try? staging.release(file)
+      }
     }
   }
 }

@@ -278,7 +278,7 @@ public actor UploadEngine {
     let waiting = activities.values.count { $0.leftAt != nil || ($0.notBefore ?? now) > now }
     let uploads = try await ledger.work(now: now, limit: UploadEngine.window + waiting)
     var limits = conditions.network == .offline ? .probe : options.limits
-    if let offlineUntil, offlineUntil > now {
+    if let offlineUntil, RetryPolicy.isHeld(until: offlineUntil, now: now) {
       limits = Planner.Limits(transfers: 0, calls: 0)
       wake = min(wake, offlineUntil)
     }

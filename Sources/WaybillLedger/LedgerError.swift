@@ -36,6 +36,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public static let originalGone = Code("original_gone")
     /// The database is no longer the file that was opened: removed, renamed, replaced or linked.
     public static let replaced = Code("replaced")
+    /// The ledger's uploads go to another service.
+    public static let otherDestination = Code("other_destination")
     /// The ledger has been closed.
     public static let closed = Code("closed")
   }

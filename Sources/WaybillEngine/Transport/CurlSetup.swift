@@ -36,6 +36,8 @@
     /// What one request asks for.
     mutating func apply(_ request: HTTPRequest, bodyCount: Int64, uploadBufferBytes: Int) {
       set(CURLOPT_URL, request.url)
+      // What is not encrypted would show a proxy the credential and the bytes.
+      if request.url.hasPrefix("http://") { set(CURLOPT_PROXY, "") }
       switch (request.method, request.body) {
       case (.get, .none): set(CURLOPT_HTTPGET, 1)
       case (.delete, .none):

@@ -50,6 +50,10 @@ package struct HeadMark: Equatable, Sendable {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return errno == ENOENT ? .absent : .unreadable }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return .unreadable
+    }
     let bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: lineLength) { buffer in
       let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
       return [UInt8](buffer.prefix(max(count, 0)))

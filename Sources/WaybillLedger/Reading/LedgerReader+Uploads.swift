@@ -148,6 +148,25 @@ extension LedgerReader {
     }
   }
 
+  /// Refuses a destination that is not the one the ledger's uploads go to.
+  ///
+  /// A ledger is one account at one service: what it knows of bytes that are stored, and the
+  /// credential it is given, hold for that service alone.
+  public func requireDestination(_ destination: Destination) throws(LedgerError) {
+    var query = EventQuery()
+    query.kinds = [EventKind.uploadQueued.rawValue]
+    query.isReversed = true
+    guard let newest = try events(query, limit: 1).first,
+      case .upload(.queued(let queued)) = newest.body,
+      queued.intent.destination != destination.text
+    else { return }
+    throw LedgerError(
+      .otherDestination,
+      "the uploads of this ledger go to \(EscapedText.escape(queued.intent.destination)),"
+        + " not to \(EscapedText.escape(destination.text))",
+      remedy: "name a ledger of its own for another service with --ledger")
+  }
+
   /// How many uploads have something left to do, now or later.
   public func workLeft() throws(LedgerError) -> Int64 {
     try read("counting the work list") { connection throws(SQLiteError) in

@@ -375,6 +375,9 @@ final class LogWriter {
     do {
       statements.work.bind(1, now.microseconds)
       statements.work.bind(2, Int64(limit))
+      // What is put off for longer than any pause was put off by a clock that has been set since.
+      statements.work.bind(
+        3, now.adding(milliseconds: RetryPolicy.serverCeilingMilliseconds).microseconds)
       var ids: [UploadID] = []
       try statements.work.forEachRow { row in
         if let id = UploadID(row.text(0)) { ids.append(id) }

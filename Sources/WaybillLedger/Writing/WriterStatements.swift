@@ -41,6 +41,7 @@ struct WriterStatements {
       "DELETE FROM progress WHERE stream = ?1 AND (?2 IS NULL OR part = ?2)")
     work = try connection.prepare(
       "SELECT s.upload FROM work AS w JOIN streams AS s ON s.stream = w.stream"
-        + " WHERE w.not_before <= ? ORDER BY w.priority DESC, w.added LIMIT ?")
+        + " WHERE w.not_before <= ?1 OR w.not_before > ?3"
+        + " ORDER BY w.priority DESC, w.added LIMIT ?2")
   }
 }

@@ -92,7 +92,7 @@ private struct Exchange {
       return .opened(try reader.offer(byteCount: byteCount, at: serverNow))
     case (200, .open): return .alreadyStored(try reader.object())
     case (200, .part(let part, let plan)): return .held(try reader.held(part, of: plan))
-    case (201, .part), (200, .commit): return .committed(try reader.committed())
+    case (201, .part), (200, .commit): return .committed(try reader.object())
     case (200, .status(let plan)): return .status(try reader.account(plan))
     default: throw .breaksProtocol
     }

@@ -85,7 +85,7 @@ extension StatementReader {
     return held
   }
 
-  /// The object the server names, with the hash it computed where it says one.
+  /// The object the server names; without the hash it computed that would prove nothing.
   func object() throws(StatementDefect) -> StoredObject {
     let remote = RemoteID(try name("photoId"))
     var version: Int64?
@@ -93,19 +93,10 @@ extension StatementReader {
       guard let number = member.integer, number >= 0 else { throw .breaksProtocol }
       version = number
     }
-    var hash: ContentHash?
-    if let member = present("sha256") {
-      guard let value = member.text.flatMap({ ContentHash(hex: $0) }) else { throw .breaksProtocol }
-      hash = value
+    guard let hash = present("sha256")?.text.flatMap({ ContentHash(hex: $0) }) else {
+      throw .breaksProtocol
     }
     return StoredObject(remote: remote, version: version, hash: hash, status: status)
-  }
-
-  /// The object the server has bound; without its hash that would prove nothing.
-  func committed() throws(StatementDefect) -> StoredObject {
-    let object = try object()
-    guard object.hash != nil else { throw .breaksProtocol }
-    return object
   }
 
   /// The server's account of a session cut like this.
@@ -118,7 +109,7 @@ extension StatementReader {
     case "received":
       guard received?.coversAll(plan.partCount) ?? true else { throw .breaksProtocol }
       return .received
-    case "committed": return .committed(try committed())
+    case "committed": return .committed(try object())
     case "expired": return .gone
     default: throw .breaksProtocol
     }

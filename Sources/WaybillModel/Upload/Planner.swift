@@ -89,7 +89,9 @@ public enum Planner {
       return isReleased ? .rest : .perform([.releaseCopy])
     }
     if upload.attention != nil || upload.paused != nil || upload.copy == nil { return .rest }
-    if let notBefore = activity.notBefore, notBefore > now { return .wait(until: notBefore) }
+    if let notBefore = activity.notBefore, RetryPolicy.isHeld(until: notBefore, now: now) {
+      return .wait(until: notBefore)
+    }
     guard upload.intent != nil else { return .perform([.finishSaving]) }
     guard let session = upload.session else { return .perform([.open]) }
     if mustAsk(upload, session, activity, launch: launch, now: now) {
@@ -120,7 +122,7 @@ public enum Planner {
     for index in upload.parts.indices where !upload.isConfirmed(PartNumber(index)) {
       let part = upload.parts[index]
       if part.flight != nil || preparing.contains(PartNumber(index)) { continue }
-      if let notBefore = part.notBefore, notBefore > now {
+      if let notBefore = part.notBefore, RetryPolicy.isHeld(until: notBefore, now: now) {
         earliest = min(earliest ?? notBefore, notBefore)
       } else {
         steps.append(.send(PartNumber(index)))

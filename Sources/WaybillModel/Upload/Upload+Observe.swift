@@ -51,11 +51,9 @@ extension Upload {
   /// A session of ours was opened before: then the object can only be our own, committed by an
   /// earlier attempt whose reply was lost.
   private func alreadyStored(_ object: StoredObject) -> [ProposedEvent] {
-    guard ending == nil, intent != nil else { return [] }
-    if let theirs = object.hash, theirs != hash {
-      return blocked(.hashMismatch, object.status, cause: .server)
-    }
-    if sessionsOpened > 0, object.hash != nil { return stored(object, cause: .server) }
+    guard ending == nil, intent != nil, let theirs = object.hash else { return [] }
+    guard theirs == hash else { return blocked(.hashMismatch, object.status, cause: .server) }
+    if sessionsOpened > 0 { return stored(object, cause: .server) }
     let original = Deduplicated.Original.remote(object.remote)
     return [ProposedEvent(.deduplicated(Deduplicated(original: original)), cause: .server)]
   }

@@ -32,7 +32,8 @@ extension Command {
       await ledger.close()
       return try PushReport(
         outcome: Push.Outcome(summary: summary, ending: .stopped), ended: Push.Ended(),
-        refused: files.refused, counts: counts, destination: destination, isOnlyAdded: true
+        picked: files.picks.count, refused: files.refused, counts: counts, destination: destination,
+        isOnlyAdded: true
       ).print(invocation)
     })
 }

@@ -30,6 +30,12 @@ extension Command {
       let destination = try files.isEmpty ? nil : invocation.destination()
       let credential = try TokenFile(invocation)
       let ledger = try await invocation.openLedger(createsIt: !files.isEmpty)
+      if let destination {
+        // Before anything runs: the credential at hand is for this service and no other.
+        try await Failure.from { () async throws(LedgerError) in
+          try await ledger.reader.requireDestination(destination)
+        }
+      }
       var options = UploadEngine.Options()
       options.patienceMilliseconds = invocation.patienceMilliseconds
       options.destination = destination
@@ -45,7 +51,8 @@ extension Command {
       let report = try await Failure.from { () async throws(LedgerError) in
         PushReport(
           outcome: outcome, ended: try await Push.Ended(launch: ledger.launch, of: ledger.reader),
-          refused: files.refused, counts: try await ledger.reader.counts(), destination: destination
+          picked: files.picks.count, refused: files.refused,
+          counts: try await ledger.reader.counts(), destination: destination
         )
       }
       await ledger.close()

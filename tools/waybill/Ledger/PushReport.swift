@@ -6,6 +6,8 @@ internal import WaybillModel
 struct PushReport {
   let outcome: Push.Outcome
   let ended: Push.Ended
+  /// How many files were named, folders opened up.
+  let picked: Int
   let refused: [PickedFiles.Refused]
   let counts: LedgerCounts
   let destination: Destination?
@@ -38,7 +40,10 @@ struct PushReport {
       invocation.messages.note("nothing is sent yet; 'waybill push' sends what is queued")
     }
     if !isOnlyAdded, outcome.ending == .stopped {
-      invocation.messages.note("stopped; what is queued stays, run 'waybill push' to go on")
+      invocation.messages.note(
+        notLookedAt > 0
+          ? "stopped; what is queued stays, run the same command again to take the rest"
+          : "stopped; what is queued stays, run 'waybill push' to go on")
     }
     return try exitCode()
   }
@@ -53,6 +58,7 @@ struct PushReport {
       + say(summary.alreadyUploaded.count, "file", "already uploaded, skipped")
       + say(summary.alreadyQueued.count, "file", "already queued, skipped")
       + say(unavailable.count, "file", "not taken")
+      + say(notLookedAt, "file", "not looked at yet")
   }
 
   /// What became of the queue.
@@ -77,6 +83,14 @@ struct PushReport {
       + say(number, "upload", "\(number == 1 ? "needs" : "need") attention; see 'waybill queue'")
   }
 
+  /// Files that were named and that a stop came before.
+  private var notLookedAt: Int {
+    max(
+      0,
+      picked - summary.queued.count - summary.alreadyUploaded.count - summary.alreadyQueued.count
+        - summary.unavailable.count)
+  }
+
   private var open: Int64 {
     counts[.queued] + counts[.sending] + counts[.verifying] + counts[.savedLocally]
   }
@@ -98,6 +112,7 @@ struct PushReport {
               .init("code", .text(file.code)), .init("message", .text(file.reason)),
             ])
           })),
+      .init("not_looked_at", .integer(Int64(notLookedAt))),
       .init("ending", .text(endingWord)), .init("counts", StatusText.counts(counts)),
       .init("bytes", StatusText.bytes(counts)),
     ])
