@@ -137,7 +137,9 @@ public actor Ledger {
   /// Decides on the newest state and appends what was decided; on a conflict it catches up and
   /// decides again, at most `maximumDecisions` times.
   ///
-  /// - Parameter decide: gives the events for a state; called again after a conflict.
+  /// - Parameters:
+  ///   - id: the upload.
+  ///   - decide: gives the events for a state; called again after a conflict.
   /// - Returns: the state after the append and the events that were appended.
   @discardableResult
   public func record(
