@@ -29,6 +29,16 @@ import WaybillModel
       text == "sound: \(head) events, head \(head); chain, head mark and derived tables agree\n")
   }
 
+  @Test func `a fast look says that it read no event`() async throws {
+    let rig = try Rig()
+    _ = try await closedLedger(rig)
+    let verify = try await rig.run("verify", "--fast", "--json")
+    #expect(verify.status == 0)
+    #expect(verify.output.hasSuffix(#""finding_count":0,"depth":"fast"}"# + "\n"))
+    let text = try await rig.run("verify", "--fast").output
+    #expect(text.contains("what the events say was not read"))
+  }
+
   @Test func `a changed event is found and is exit code 13`() async throws {
     let rig = try Rig()
     let file = try await closedLedger(rig)

@@ -51,7 +51,7 @@ final class LogWriter {
     reserve = Reserve(files: files)
     mark = try HeadMark.File(path: files.headMark)
     do {
-      let loaded = try Loaded(connection)
+      let loaded = try LoadedLog(connection)
       (statements, tables) = (loaded.statements, loaded.tables)
       (head, state) = (loaded.head, loaded.state)
       chain = EventChain(value: loaded.chain)
@@ -60,31 +60,6 @@ final class LogWriter {
       try connection.execute("DELETE FROM progress")
     } catch {
       throw LedgerError(error, doing: "loading the end of the log")
-    }
-  }
-
-  /// What a writer knows of a log it has just opened.
-  private struct Loaded {
-    let statements: WriterStatements
-    let tables: [any ProjectionTable]
-    let head: GlobalPosition
-    let chain: ContentHash
-    let state: LedgerState
-
-    init(_ connection: Connection) throws(SQLiteError) {
-      statements = try WriterStatements(connection)
-      tables = try Loaded.tables(connection)
-      let last = try connection.prepare(
-        "SELECT position, chain FROM events ORDER BY position DESC LIMIT 1"
-      ).firstRow { row in (GlobalPosition(row.int(0)), ContentHash(row.bytes(1)) ?? .zero) }
-      (head, chain) = last ?? (.start, .zero)
-      state = try LogReading.currentState(connection)
-    }
-
-    static func tables(_ connection: Connection) throws(SQLiteError) -> [any ProjectionTable] {
-      var tables: [any ProjectionTable] = []
-      for projection in Projections.all { tables.append(try projection.table(connection)) }
-      return tables
     }
   }
 
@@ -248,7 +223,7 @@ final class LogWriter {
     }
     do throws(SQLiteError) {
       let reopened = try Connection(path: files.database, access: .writer)
-      let loaded = try Loaded(reopened)
+      let loaded = try LoadedLog(reopened)
       connection = reopened
       (statements, tables) = (loaded.statements, loaded.tables)
       (head, state) = (loaded.head, loaded.state)
@@ -468,7 +443,7 @@ final class LogWriter {
       tables = []
       try connection.setSynchronous(.full)
       try ProjectionRunner.rebuild(projection, connection)
-      tables = try Loaded.tables(connection)
+      tables = try LoadedLog.tables(connection)
       mustReopen = false
       checkpointWhenLong()
     } catch {

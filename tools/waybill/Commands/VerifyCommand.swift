@@ -47,7 +47,6 @@ extension Verification {
   fileprivate var document: JSONValue {
     .object([
       .init("v", .integer(1)), .init("type", .text("verify")), .init("ok", .bool(isSound)),
-      .init("depth", .text(depth.rawValue)),
       .init("events", .integer(events)), .init("head", .integer(head.value)),
       .init(
         "findings",
@@ -59,6 +58,7 @@ extension Verification {
               .init("message", .text(finding.message)),
             ])
           })), .init("finding_count", .integer(Int64(findingCount))),
+      .init("depth", .text(depth.rawValue)),
     ])
   }
 
