@@ -42,13 +42,12 @@ private typealias Sample = ReplySamples
   }
 
   // D13
-  @Test func `an object the server has already needs no hash`() {
+  @Test func `an object the server has already proves nothing without its hash`() {
     let full = Sample.classify(Sample.json(200, Sample.objectText), Sample.open)
     #expect(full == .statement(.alreadyStored(Sample.stored(200))))
-    let bare = Sample.stored(200, version: nil, hash: nil)
     for body in [#"{"photoId":"p-1"}"#, #"{"photoId":"p-1","sha256":null,"version":null}"#] {
       let verdict = Sample.classify(Sample.json(200, body), Sample.open)
-      #expect(verdict == .statement(.alreadyStored(bare)))
+      #expect(verdict == Sample.wait(.protocolViolation, 200))
     }
   }
 
