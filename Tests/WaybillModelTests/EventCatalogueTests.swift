@@ -25,4 +25,19 @@ struct EventCatalogueTests {
     Golden.check(
       EventSample.text(kind, try #require(fields)), against: EventSample.path(kind))
   }
+
+  @Test func `a stored name is found by its bytes, and nothing near it is`() {
+    func kind(_ bytes: [UInt8]) -> EventKind? { bytes.withUnsafeBytes { EventKind(utf8: $0) } }
+    func cause(_ bytes: [UInt8]) -> Cause? { bytes.withUnsafeBytes { Cause(utf8: $0) } }
+    for word in EventKind.allCases {
+      let bytes = [UInt8](word.rawValue.utf8)
+      #expect(kind(bytes) == word)
+      #expect(kind(bytes + [0]) == nil)
+      #expect(kind(Array(bytes.dropLast())) == nil)
+      #expect(kind(bytes + [UInt8](repeating: 0x20, count: 40)) == nil)
+    }
+    for word in Cause.allCases { #expect(cause([UInt8](word.rawValue.utf8)) == word) }
+    #expect(kind([]) == nil)
+    #expect(cause([0xff, 0xfe]) == nil)
+  }
 }

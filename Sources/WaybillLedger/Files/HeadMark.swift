@@ -31,17 +31,23 @@ package struct HeadMark: Equatable, Sendable {
 
   private static let lineLength = 128
 
-  private var line: [UInt8] {
-    let stem = "waybill-head 1 \(padded20(position.value)) \(chain)"
-    let check = SHA256.hash([UInt8](stem.utf8)).description.prefix(16)
-    var bytes = [UInt8]("\(stem) \(check)".utf8)
-    bytes += [UInt8](repeating: 0x20, count: HeadMark.lineLength - 1 - bytes.count)
-    return bytes + [0x0a]
-  }
-
-  private func padded20(_ value: Int64) -> String {
-    let text = String(value)
-    return String(repeating: "0", count: max(0, 20 - text.utf8.count)) + text
+  /// The line of the file. Written with every commit, so it is put together in one buffer.
+  private func line(_ hasher: SHA256) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(HeadMark.lineLength)
+    let digits = String(position.value)
+    bytes.append(contentsOf: "waybill-head 1 ".utf8)
+    for _ in 0..<max(0, 20 - digits.utf8.count) { bytes.append(UInt8(ascii: "0")) }
+    bytes.append(contentsOf: digits.utf8)
+    bytes.append(UInt8(ascii: " "))
+    bytes.append(contentsOf: chain.description.utf8)
+    hasher.update(bytes)
+    let check = hasher.finish().description
+    bytes.append(UInt8(ascii: " "))
+    bytes.append(contentsOf: check.utf8.prefix(16))
+    while bytes.count < HeadMark.lineLength - 1 { bytes.append(UInt8(ascii: " ")) }
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
   }
 
   /// Reads the mark of a ledger.
@@ -64,12 +70,13 @@ package struct HeadMark: Equatable, Sendable {
       let chain = ContentHash(hex: String(fields[3]))
     else { return .unreadable }
     let mark = HeadMark(position: GlobalPosition(position), chain: chain)
-    return mark.line == bytes ? .mark(mark) : .unreadable
+    return mark.line(SHA256()) == bytes ? .mark(mark) : .unreadable
   }
 
   /// The open file of the mark, written in place.
-  final class File: Sendable {
+  final class File {
     private let descriptor: Int32
+    private let hasher = SHA256()
 
     init(path: String) throws(LedgerError) {
       descriptor = open(path, O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
@@ -81,7 +88,7 @@ package struct HeadMark: Equatable, Sendable {
     /// Writes the mark; without `sync` it reaches the disk when the system likes, which can only
     /// leave an older mark behind, never a newer one than the log.
     func write(_ mark: HeadMark, sync: Bool) {
-      let line = mark.line
+      let line = mark.line(hasher)
       _ = line.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
       if sync { _ = fsync(descriptor) }
     }

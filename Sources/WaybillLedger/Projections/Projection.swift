@@ -24,6 +24,9 @@ protocol Projection: DerivedTable {
 
   /// Columns behind `stream`, in the order of `bind`.
   static var columns: [String] { get }
+  /// Those of the columns that never change once there is a row. An update leaves them alone, so
+  /// that it does not write their index anew.
+  static var fixedColumns: Set<String> { get }
 
   /// The row of an upload; nil when it has none.
   static func row(_ upload: Upload) -> Row?
@@ -33,12 +36,9 @@ protocol Projection: DerivedTable {
 
 /// Writes one projection's rows, each at most once a transaction and only when it has changed.
 protocol ProjectionTable: AnyObject {
-  /// Remembers the row an upload has before the transaction touches it.
-  func willChange(_ upload: Upload, stream: Int64)
-  /// Writes the row an upload has at the end of the transaction.
-  func didChange(_ upload: Upload, stream: Int64) throws(SQLiteError)
-  /// Forgets what the transaction remembered.
-  func forget()
+  /// Writes the row of an upload, unless it is the row that the upload `before` had; nil where the
+  /// table has no row of it.
+  func write(_ upload: Upload, stream: Int64, before: Upload?) throws(SQLiteError)
   /// Removes the row of an upload.
   func clear(stream: Int64) throws(SQLiteError)
   /// Whether an upload should have a row.
@@ -54,28 +54,23 @@ final class ProjectionRows<P: Projection>: ProjectionTable {
   private let delete: Statement
   private let find: Statement
   private let any: Statement
-  private var before: [Int64: P.Row?] = [:]
 
   init(_ projection: P.Type, connection: Connection) throws(SQLiteError) {
     let marks = Array(repeating: "?", count: P.columns.count + 1).joined(separator: ", ")
     replace = try connection.prepare(
       "INSERT INTO \(P.name) (stream, \(P.columns.joined(separator: ", "))) VALUES (\(marks))"
         + " ON CONFLICT (stream) DO UPDATE SET "
-        + P.columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        + P.columns.filter { !P.fixedColumns.contains($0) }.map { "\($0) = excluded.\($0)" }.joined(
+          separator: ", "))
     delete = try connection.prepare("DELETE FROM \(P.name) WHERE stream = ?")
     let same = P.columns.map { "\($0) IS ?" }.joined(separator: " AND ")
     find = try connection.prepare("SELECT 1 FROM \(P.name) WHERE stream = ? AND \(same)")
     any = try connection.prepare("SELECT 1 FROM \(P.name) WHERE stream = ?")
   }
 
-  func willChange(_ upload: Upload, stream: Int64) {
-    if before[stream] == nil { before[stream] = .some(P.row(upload)) }
-  }
-
-  func didChange(_ upload: Upload, stream: Int64) throws(SQLiteError) {
-    let old = before[stream] ?? nil
+  func write(_ upload: Upload, stream: Int64, before: Upload?) throws(SQLiteError) {
     let new = P.row(upload)
-    guard new != old else { return }
+    guard new != before.flatMap({ P.row($0) }) else { return }
     if let new {
       replace.bind(1, stream)
       P.bind(new, to: replace, from: 2)
@@ -103,11 +98,11 @@ final class ProjectionRows<P: Projection>: ProjectionTable {
     P.bind(row, to: find, from: 2)
     return try find.firstRow { _ in true } != nil
   }
-
-  func forget() { before.removeAll(keepingCapacity: true) }
 }
 
 extension Projection {
+  static var fixedColumns: Set<String> { [] }
+
   static func table(_ connection: Connection) throws(SQLiteError) -> any ProjectionTable {
     try ProjectionRows(Self.self, connection: connection)
   }

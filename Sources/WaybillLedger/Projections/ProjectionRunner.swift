@@ -82,7 +82,7 @@ extension Projection {
     let condition = newer.map { "e.stream \($0)" } ?? "1"
     try LogReading.eachUpload(connection, where: condition) { upload, stream throws(SQLiteError) in
       do throws(SQLiteError) {
-        try table.didChange(upload, stream: stream)
+        try table.write(upload, stream: stream, before: nil)
       } catch  where error.code.primary == .constraint {
         // Only a damaged log gives one key to two uploads. The first keeps it and `verify` names
         // the second; a ledger that cannot be opened would help nobody.

@@ -9,6 +9,7 @@ enum QueueProjection: Projection {
     "added", "changed", "name", "bytes", "confirmed", "in_flight", "state", "reason", "until",
     "remote_id",
   ]
+  static let fixedColumns: Set = ["added"]
 
   struct Row: Equatable {
     let upload: QueuedUpload

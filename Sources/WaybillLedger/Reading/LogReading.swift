@@ -8,7 +8,7 @@ enum LogReading {
     _ statement: Statement, _ body: (RecordedEvent) -> Void
   ) throws(SQLiteError) {
     try statement.forEachRow { row in
-      body(EventCodec.read(row).recorded)
+      body(EventCodec.event(row, of: EventCodec.upload(row)))
       return true
     }
   }
@@ -50,13 +50,14 @@ enum LogReading {
       }
     }
     try statement.forEachRow { row in
-      let event = EventCodec.read(row)
-      guard let id = event.upload else { return true }
-      if current?.stream != event.stream {
+      let stream = row.int(2)
+      if current?.stream != stream {
+        guard let id = EventCodec.upload(row) else { return true }
         guard finish() else { return false }
-        current = (Upload(id: id), event.stream)
+        current = (Upload(id: id), stream)
       }
-      current?.upload.evolve(event.recorded)
+      let event = EventCodec.event(row, of: current?.upload.id)
+      current?.upload.evolve(event)
       return true
     }
     if failure == nil { _ = finish() }

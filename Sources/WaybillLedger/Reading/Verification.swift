@@ -151,9 +151,7 @@ extension LedgerReader {
         }
         found.head = position
         found.events += 1
-        let stored = row.withBytes(EventCodec.chainColumn) {
-          $0.count == 32 ? ContentHash(unchecked: $0) : nil
-        }
+        let stored = EventCodec.hash(row, EventCodec.chainColumn)
         if chain.advance(over: event) != stored {
           if !isChainBroken {
             found.add(
@@ -166,7 +164,7 @@ extension LedgerReader {
           isChainBroken = false
         }
         if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
-        if case .unreadable(let problem) = event.recorded.body {
+        if case .unreadable(let problem) = EventCodec.event(row, of: event.upload).body {
           found.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
         }
         return true

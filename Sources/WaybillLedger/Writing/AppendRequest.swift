@@ -38,6 +38,7 @@ struct EventDraft: Sendable {
   let kind: EventKind
   let version: Int
   let fields: EventFields
+  let body: RecordedEvent.Body
   let cause: Cause
   let compensates: GlobalPosition?
   let observation: ObservationKey?
@@ -59,6 +60,7 @@ struct EventDraft: Sendable {
     kind = proposed.event.kind
     version = proposed.event.version
     fields = proposed.event.fields
+    body = .upload(proposed.event)
     cause = proposed.cause
     compensates = proposed.compensates
     observation = proposed.observation
@@ -68,6 +70,7 @@ struct EventDraft: Sendable {
     kind = event.kind
     version = event.version
     fields = event.fields
+    body = .ledger(event)
     self.cause = cause
     compensates = nil
     observation = nil

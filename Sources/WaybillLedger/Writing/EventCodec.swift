@@ -18,12 +18,13 @@ struct EventRow {
   var observation: ObservationKey?
   var fields: EventFields
 
-  var recorded: RecordedEvent {
+  /// The event with a body that is known, since its fields were written from it.
+  func recorded(body: RecordedEvent.Body) -> RecordedEvent {
     RecordedEvent(
       position: GlobalPosition(position), id: id, upload: upload,
       revision: StreamRevision(revision), kindName: kindName, version: version, time: time,
       causeName: causeName, launch: launch, compensates: compensates, observation: observation,
-      fields: fields)
+      fields: fields, body: body)
   }
 }
 
@@ -83,6 +84,38 @@ enum EventCodec {
   /// Reads a row of `columns`. A column that holds nonsense does not fail the read: damage is
   /// reported by `verify`, which finds it by the chain, not by every reader.
   static func read(_ row: borrowing Row) -> EventRow {
+    EventRow(
+      position: row.int(0), id: eventID(row.borrowedBytes(1)), stream: row.int(2),
+      upload: upload(row), revision: row.int(3), kindName: row.text(4),
+      version: Int(clamping: row.int(5)), time: Timestamp(microseconds: row.int(6)),
+      causeName: causeName(row), launch: LaunchGeneration(row.int(8)),
+      compensates: row.optionalInt(9).map { GlobalPosition($0) },
+      observation: row.optionalText(10).map { ObservationKey($0) }, fields: fields(row))
+  }
+
+  /// Reads a row of `columns` into the event it is. Who reads a whole stream knows its upload.
+  static func event(_ row: borrowing Row, of upload: UploadID?) -> RecordedEvent {
+    let kind = EventKind(utf8: row.borrowedBytes(4))
+    return RecordedEvent(
+      position: GlobalPosition(row.int(0)), id: eventID(row.borrowedBytes(1)), upload: upload,
+      revision: StreamRevision(row.int(3)), kind: kind, kindName: kind?.rawValue ?? row.text(4),
+      version: Int(clamping: row.int(5)), time: Timestamp(microseconds: row.int(6)),
+      causeName: causeName(row), launch: LaunchGeneration(row.int(8)),
+      compensates: row.optionalInt(9).map { GlobalPosition($0) },
+      observation: row.optionalText(10).map { ObservationKey($0) }, fields: fields(row))
+  }
+
+  /// The upload a row of `columns` is about; nil for the ledger itself.
+  static func upload(_ row: borrowing Row) -> UploadID? {
+    row.optionalText(21).flatMap { UploadID($0) }
+  }
+
+  /// The stored word of the cause; a known one costs no copy.
+  private static func causeName(_ row: borrowing Row) -> String {
+    Cause(utf8: row.borrowedBytes(7))?.rawValue ?? row.text(7)
+  }
+
+  private static func fields(_ row: borrowing Row) -> EventFields {
     var fields = EventFields()
     fields.part = row.optionalInt(11)
     fields.bytes = row.optionalInt(12)
@@ -90,17 +123,16 @@ enum EventCodec {
     fields.until = row.optionalInt(14)
     fields.code = row.optionalText(15)
     fields.reference = row.optionalText(16)
-    fields.hash = row.withBytes(17) { $0.count == 32 ? ContentHash(unchecked: $0) : nil }
+    fields.hash = hash(row, 17)
     fields.name = row.optionalBytes(18)
     fields.payload = row.optionalText(19)
-    return EventRow(
-      position: row.int(0), id: row.withBytes(1, eventID), stream: row.int(2),
-      upload: row.optionalText(21).flatMap { UploadID($0) }, revision: row.int(3),
-      kindName: row.text(4), version: Int(clamping: row.int(5)),
-      time: Timestamp(microseconds: row.int(6)), causeName: row.text(7),
-      launch: LaunchGeneration(row.int(8)),
-      compensates: row.optionalInt(9).map { GlobalPosition($0) },
-      observation: row.optionalText(10).map { ObservationKey($0) }, fields: fields)
+    return fields
+  }
+
+  /// The hash in a column; nil for anything but 32 bytes.
+  static func hash(_ row: borrowing Row, _ column: Int32) -> ContentHash? {
+    let bytes = row.borrowedBytes(column)
+    return bytes.count == 32 ? ContentHash(unchecked: bytes) : nil
   }
 
   private static func eventID(_ bytes: UnsafeRawBufferPointer) -> EventID {

@@ -5,11 +5,18 @@ internal import WaybillModel
 /// The writer is the only one that appends, so a cached state is the newest there is. At most
 /// `capacity` uploads are kept; the least recently used half goes when there are more.
 struct FoldCache {
-  struct Entry {
+  /// A cached upload, changed in place: copying a folded upload costs more than folding an event.
+  final class Entry {
     /// The integer key of the stream; nil before its first event.
     var stream: Int64?
     var upload: Upload
     fileprivate var used: UInt64
+
+    fileprivate init(_ upload: Upload, stream: Int64?, used: UInt64) {
+      self.stream = stream
+      self.upload = upload
+      self.used = used
+    }
   }
 
   static let capacity = 1024
@@ -17,22 +24,17 @@ struct FoldCache {
   private var clock: UInt64 = 0
 
   mutating func entry(_ id: UploadID) -> Entry? {
+    guard let entry = entries[id] else { return nil }
     clock += 1
-    entries[id]?.used = clock
-    return entries[id]
+    entry.used = clock
+    return entry
   }
 
   mutating func store(_ upload: Upload, stream: Int64?) -> Entry {
     clock += 1
-    let entry = Entry(stream: stream, upload: upload, used: clock)
+    let entry = Entry(upload, stream: stream, used: clock)
     entries[upload.id] = entry
     return entry
-  }
-
-  /// Changes a cached upload in place.
-  mutating func evolve(_ id: UploadID, stream: Int64, _ recorded: RecordedEvent) {
-    entries[id]?.stream = stream
-    entries[id]?.upload.evolve(recorded)
   }
 
   mutating func remove(_ id: UploadID) { entries[id] = nil }

@@ -17,7 +17,7 @@ final class LogWriter {
 
   private let files: LedgerFiles
   private let clock: @Sendable () -> Timestamp
-  private var random = SystemRandomNumberGenerator()
+  private var random = RandomBits()
   private let mark: HeadMark.File
   private let identity: FileIdentity
   private var reserve: Reserve
@@ -123,15 +123,16 @@ final class LogWriter {
     var results: [Result<[RecordedEvent], LedgerError>] = []
     do {
       try connection.setSynchronous(isDurable ? .full : .normal)
-      try connection.execute("BEGIN IMMEDIATE")
+      try statements.begin.run()
       for request in requests { results.append(try append(request, in: &transaction)) }
       if transaction.head == head {
         abandon(transaction)
         return results
       }
-      for (id, stream) in transaction.touched {
-        guard let upload = cache.entry(id)?.upload else { continue }
-        for table in tables { try table.didChange(upload, stream: stream) }
+      for touched in transaction.touched.values {
+        for table in tables {
+          try table.write(touched.entry.upload, stream: touched.stream, before: touched.before)
+        }
       }
       if !transaction.ledgerEvents.isEmpty {
         var next = state
@@ -146,7 +147,7 @@ final class LogWriter {
       throw LedgerError(error, doing: "appending")
     }
     do {
-      try connection.execute("COMMIT")
+      try statements.commit.run()
     } catch  where error.code.primary == .full {
       // The frame that commits is written last, so it was not: nothing is left to be found out.
       abandon(transaction)
@@ -163,7 +164,7 @@ final class LogWriter {
     var head: GlobalPosition
     let startChain: ContentHash
     let time: Timestamp
-    var touched: [UploadID: Int64] = [:]
+    var touched: [UploadID: Touched] = [:]
     var hashes: [ContentHash: UploadID] = [:]
     var ledgerEvents: [RecordedEvent] = []
 
@@ -174,15 +175,20 @@ final class LogWriter {
     }
   }
 
+  /// An upload that grows in a transaction, and what it was before.
+  private struct Touched {
+    let entry: FoldCache.Entry
+    let stream: Int64
+    let before: Upload
+  }
+
   private func abandon(_ transaction: Transaction) {
     if connection.isInTransaction { try? connection.execute("ROLLBACK") }
     for id in transaction.touched.keys { cache.remove(id) }
-    for table in tables { table.forget() }
     chain.reset(to: transaction.startChain)
   }
 
   private func finish(_ transaction: Transaction, isDurable: Bool) {
-    for table in tables { table.forget() }
     head = transaction.head
     for event in transaction.ledgerEvents { state.evolve(event) }
     if isDurable { durableHead = HeadMark(position: head, chain: chain.value) }
@@ -263,7 +269,7 @@ final class LogWriter {
     if let refusal = try contentConflict(request, entry.upload, in: &transaction) {
       return .failure(refusal)
     }
-    var stream: Int64
+    let stream: Int64
     if let known = entry.stream {
       stream = known
     } else {
@@ -272,19 +278,20 @@ final class LogWriter {
       try statements.newStream.run()
       stream = connection.lastInsertedRow
     }
-    for table in tables { table.willChange(entry.upload, stream: stream) }
-    transaction.touched[id] = stream
+    entry.stream = stream
+    if transaction.touched[id] == nil {
+      transaction.touched[id] = Touched(entry: entry, stream: stream, before: entry.upload)
+    }
     var recorded: [RecordedEvent] = []
     for (index, draft) in request.drafts.enumerated() {
       if let key = draft.observation, let first = try observed(key, stream: stream) {
         recorded.append(first)
         continue
       }
-      let revision = (cache.entry(id)?.upload.revision ?? entry.upload.revision).next
       let event = try insert(
-        draft, stream: stream, upload: id, revision: revision.value, id: request.ids?[index],
-        in: &transaction)
-      cache.evolve(id, stream: stream, event)
+        draft, stream: stream, upload: id, revision: entry.upload.revision.next.value,
+        id: request.ids?[index], in: &transaction)
+      entry.upload.evolve(event)
       try forgetProgress(after: draft, stream: stream)
       recorded.append(event)
     }
@@ -306,7 +313,7 @@ final class LogWriter {
       compensates: draft.compensates, observation: draft.observation, fields: draft.fields)
     EventCodec.bind(row, chain: chain.advance(over: row), to: statements.insert)
     try statements.insert.run()
-    return row.recorded
+    return row.recorded(body: draft.body)
   }
 
   private func newEventID(_ time: Timestamp) -> EventID {
@@ -375,7 +382,9 @@ final class LogWriter {
       withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) {
         statements.eventByID.bind(1, bytes: $0)
       }
-      if let event = try statements.eventByID.firstRow({ EventCodec.read($0).recorded }) {
+      if let event = try statements.eventByID.firstRow({ row in
+        EventCodec.event(row, of: EventCodec.upload(row))
+      }) {
         known.append(event)
       }
     }
@@ -394,7 +403,9 @@ final class LogWriter {
   ) throws(SQLiteError) -> RecordedEvent? {
     statements.eventByObservation.bind(1, stream)
     statements.eventByObservation.bind(2, key.text)
-    return try statements.eventByObservation.firstRow { EventCodec.read($0).recorded }
+    return try statements.eventByObservation.firstRow { row in
+      EventCodec.event(row, of: EventCodec.upload(row))
+    }
   }
 
   /// Refuses to queue bytes that another live upload holds, and to end an upload as a duplicate of
@@ -472,7 +483,7 @@ final class LogWriter {
     guard (try? checkDatabase()) != nil, !reserve.isAllThatIsLeft() else { return }
     do {
       try connection.setSynchronous(.normal)
-      try connection.execute("BEGIN IMMEDIATE")
+      try statements.begin.run()
       for (transfer, sent) in progress {
         let entry = try load(transfer.upload)
         // What a callback says late must not count for the part's next attempt.
@@ -484,7 +495,7 @@ final class LogWriter {
         statements.progress.bind(3, min(max(sent, 0), plan.byteCount(of: transfer.part)))
         try statements.progress.run()
       }
-      try connection.execute("COMMIT")
+      try statements.commit.run()
       mark.write(durableHead, sync: false)
     } catch {
       // Progress is a convenience; a full disk must not turn it into a failure of the upload.

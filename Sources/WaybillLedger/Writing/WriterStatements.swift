@@ -2,6 +2,8 @@ internal import WaybillSQLite
 
 /// The statements of the write path, prepared once for each connection.
 struct WriterStatements {
+  let begin: Statement
+  let commit: Statement
   let insert: Statement
   let newStream: Statement
   let ledgerState: Statement
@@ -16,6 +18,8 @@ struct WriterStatements {
   let work: Statement
 
   init(_ connection: Connection) throws(SQLiteError) {
+    begin = try connection.prepare("BEGIN IMMEDIATE")
+    commit = try connection.prepare("COMMIT")
     insert = try connection.prepare(EventCodec.insert)
     newStream = try connection.prepare("INSERT INTO streams (upload) VALUES (?)")
     ledgerState = try connection.prepare(LedgerStateTable.write)

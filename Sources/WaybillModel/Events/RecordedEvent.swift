@@ -45,6 +45,34 @@ public struct RecordedEvent: Equatable, Sendable {
     kindName: String, version: Int, time: Timestamp, causeName: String, launch: LaunchGeneration,
     compensates: GlobalPosition?, observation: ObservationKey?, fields: EventFields
   ) {
+    self.init(
+      position: position, id: id, upload: upload, revision: revision, kindName: kindName,
+      version: version, time: time, cause: cause, launch: launch, compensates: compensates,
+      observation: observation, fields: fields,
+      body: Upcasters.body(kindName: kindName, version: version, fields: fields))
+  }
+
+  /// Makes a recorded event of a kind that has been looked up already; nil is an unknown one.
+  package init(
+    position: GlobalPosition, id: EventID, upload: UploadID?, revision: StreamRevision,
+    kind: EventKind?, kindName: String, version: Int, time: Timestamp, cause: Cause,
+    launch: LaunchGeneration, compensates: GlobalPosition?, observation: ObservationKey?,
+    fields: EventFields
+  ) {
+    self.init(
+      position: position, id: id, upload: upload, revision: revision, kindName: kindName,
+      version: version, time: time, cause: cause, launch: launch, compensates: compensates,
+      observation: observation, fields: fields,
+      body: Upcasters.body(kind: kind, version: version, fields: fields))
+  }
+
+  /// Makes a recorded event whose fields were just written from `body`: reading them back would
+  /// give the same.
+  package init(
+    position: GlobalPosition, id: EventID, upload: UploadID?, revision: StreamRevision,
+    kindName: String, version: Int, time: Timestamp, cause: Cause, launch: LaunchGeneration,
+    compensates: GlobalPosition?, observation: ObservationKey?, fields: EventFields, body: Body
+  ) {
     self.position = position
     self.id = id
     self.upload = upload
@@ -57,7 +85,7 @@ public struct RecordedEvent: Equatable, Sendable {
     self.compensates = compensates
     self.observation = observation
     self.fields = fields
-    body = Upcasters.body(kindName: kindName, version: version, fields: fields)
+    self.body = body
   }
 
   /// Who brought it; nil for a cause this code does not know.
@@ -73,7 +101,11 @@ public struct RecordedEvent: Equatable, Sendable {
 /// event is never changed.
 enum Upcasters {
   static func body(kindName: String, version: Int, fields: EventFields) -> RecordedEvent.Body {
-    guard let kind = EventKind(rawValue: kindName), version == 1 else { return .unrecognized }
+    body(kind: EventKind(rawValue: kindName), version: version, fields: fields)
+  }
+
+  static func body(kind: EventKind?, version: Int, fields: EventFields) -> RecordedEvent.Body {
+    guard let kind, version == 1 else { return .unrecognized }
     do {
       if kind.isLedgerKind {
         return try LedgerEvent(kind: kind, fields: fields).map { .ledger($0) } ?? .unrecognized

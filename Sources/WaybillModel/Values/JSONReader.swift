@@ -25,6 +25,8 @@ extension JSONValue {
 
 /// A recursive-descent reader of RFC 8259; the recursion is bounded by `maximumDepth`.
 private struct JSONReader {
+  private static let smallCount = 8
+
   let bytes: [UInt8]
   let maximumDepth: Int
   var at = 0
@@ -45,7 +47,9 @@ private struct JSONReader {
   private func failure(_ problem: String) -> JSONError { JSONError(problem: problem, offset: at) }
 
   private mutating func skipSpace() {
-    while at < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[at]) { at += 1 }
+    while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d {
+      at += 1
+    }
   }
 
   private func peek() -> UInt8? { at < bytes.count ? bytes[at] : nil }
@@ -89,6 +93,8 @@ private struct JSONReader {
 
   private mutating func object() throws(JSONError) -> JSONValue {
     var members: [JSONValue.Member] = []
+    members.reserveCapacity(4)
+    // A small object, as stored payloads are, is looked through faster than a set is made.
     var keys: Set<String> = []
     skipSpace()
     if peek() == UInt8(ascii: "}") {
@@ -98,7 +104,11 @@ private struct JSONReader {
     while true {
       skipSpace()
       let key = try string()
-      guard keys.insert(key).inserted else { throw failure("the key stands twice") }
+      if members.count == JSONReader.smallCount { keys = Set(members.map(\.key)) }
+      let isNew =
+        members.count < JSONReader.smallCount
+        ? !members.contains { $0.key == key } : keys.insert(key).inserted
+      guard isNew else { throw failure("the key stands twice") }
       skipSpace()
       try expect(UInt8(ascii: ":"), "a colon should follow the key")
       members.append(JSONValue.Member(key, try value()))
@@ -151,9 +161,25 @@ private struct JSONReader {
       if let sign = peek(), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { at += 1 }
       try digits()
     }
-    let text = String(decoding: bytes[start..<at], as: UTF8.self)
-    if whole, let value = Int64(text) { return .integer(value) }
-    return .number(text)
+    if whole, let value = wholeNumber(bytes[start..<at]) { return .integer(value) }
+    return .number(String(decoding: bytes[start..<at], as: UTF8.self))
+  }
+
+  /// The number that digits with or without a sign spell; nil beyond 64 bits.
+  private func wholeNumber(_ spelling: ArraySlice<UInt8>) -> Int64? {
+    let isNegative = spelling.first == UInt8(ascii: "-")
+    var value: Int64 = 0
+    for digit in isNegative ? spelling.dropFirst() : spelling {
+      let (tenfold, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+      let digit = Int64(digit - UInt8(ascii: "0"))
+      // Counted downwards, since the smallest number has no positive counterpart.
+      let (next, isBeyond) =
+        isNegative
+        ? tenfold.subtractingReportingOverflow(digit) : tenfold.addingReportingOverflow(digit)
+      guard !isTooLarge, !isBeyond else { return nil }
+      value = next
+    }
+    return value
   }
 
   private mutating func digits() throws(JSONError) {
@@ -164,16 +190,28 @@ private struct JSONReader {
 
   private mutating func string() throws(JSONError) -> String {
     try expect(UInt8(ascii: "\""), "a string should begin here")
-    var out: [UInt8] = []
     let start = at
+    while let byte = peek(), byte >= 0x20, byte != UInt8(ascii: "\\") {
+      at += 1
+      if byte == UInt8(ascii: "\"") { return try text(bytes[start..<(at - 1)], from: start) }
+    }
+    return try escapedString(from: start)
+  }
+
+  private func text(_ bytes: ArraySlice<UInt8>, from start: Int) throws(JSONError) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw JSONError(problem: "the string is not valid UTF-8", offset: start)
+    }
+    return text
+  }
+
+  /// Goes on with a string at its first byte that does not stand for itself.
+  private mutating func escapedString(from start: Int) throws(JSONError) -> String {
+    var out = [UInt8](bytes[start..<at])
     while let byte = peek() {
       at += 1
       switch byte {
-      case UInt8(ascii: "\""):
-        guard let text = String(validating: out, as: UTF8.self) else {
-          throw JSONError(problem: "the string is not valid UTF-8", offset: start)
-        }
-        return text
+      case UInt8(ascii: "\""): return try text(out[...], from: start)
       case UInt8(ascii: "\\"): try escape(into: &out)
       case 0..<0x20: throw failure("a control character stands in a string")
       default: out.append(byte)
