@@ -26,7 +26,10 @@ public actor Ledger {
 
   private var lease: Lease?
   private var writer: LogWriter?
-  private var pending: [(request: AppendRequest, answer: Answer)] = []
+  /// Appends that wait for the next transaction, each with its caller.
+  nonisolated private let pending = Locked<[(request: AppendRequest, answer: Answer)]>([])
+  /// How many appends the transaction before had.
+  private var lastGroup = 0
   private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
   private var nextWaiter = 0
   private var changes: UInt64 = 0
@@ -75,7 +78,7 @@ public actor Ledger {
   /// - Throws: `LedgerError`: `conflict`, `duplicateContent`, `halfKnown`, `diskFull`,
   ///   `inputOutput`, `closed`; its `outcome` says what became of the write.
   @discardableResult
-  public func append(
+  public nonisolated func append(
     _ events: [ProposedEvent], to upload: UploadID, expecting expected: ExpectedRevision,
     ids: [EventID]? = nil
   ) async throws(LedgerError) -> [RecordedEvent] {
@@ -87,7 +90,7 @@ public actor Ledger {
 
   /// Appends one fact about the ledger itself.
   @discardableResult
-  public func append(
+  public nonisolated func append(
     _ event: LedgerEvent, cause: Cause
   ) async throws(LedgerError) -> RecordedEvent? {
     try await append(
@@ -96,13 +99,16 @@ public actor Ledger {
     ).first
   }
 
-  private func append(_ request: AppendRequest) async throws(LedgerError) -> [RecordedEvent] {
+  /// Stays with its caller: the only changes of thread are the one to the writer and the one back.
+  nonisolated private func append(
+    _ request: AppendRequest
+  ) async throws(LedgerError) -> [RecordedEvent] {
     let result = await withCheckedContinuation { (answer: Answer) in
-      pending.append((request, answer))
-      if pending.count == 1 {
-        // Runs behind every append that is queued by now, so they all share its transaction.
-        executor.afterQueued { self.assumeIsolated { $0.drain() } }
+      let isFirst = pending.withLock { pending in
+        pending.append((request, answer))
+        return pending.count == 1
       }
+      if isFirst { executor.afterQueued { self.assumeIsolated { $0.gather(seen: 0, looks: 0) } } }
     }
     return try result.get()
   }
@@ -110,10 +116,31 @@ public actor Ledger {
   /// The most appends that share one transaction.
   static let maximumGroup = 1024
 
-  private func drain() {
-    let batch = Array(pending.prefix(Ledger.maximumGroup))
-    pending.removeFirst(batch.count)
-    if !pending.isEmpty { executor.afterQueued { self.assumeIsolated { $0.drain() } } }
+  /// How often the writer looks for more appends, between two of which none came, before it begins.
+  private static let maximumIdleLooks = 16
+
+  /// Lets callers that the transaction before has just answered come back with their next append,
+  /// so that they share this transaction as well. It waits for no more than came then, and only as
+  /// long as they do come: one caller alone is never waited for.
+  private func gather(seen: Int, looks: Int) {
+    let count = pending.withLock { $0.count }
+    guard count > 0 else { return }
+    let looks = count > seen ? 0 : looks + 1
+    guard count < lastGroup, looks < Ledger.maximumIdleLooks else { return drain() }
+    executor.afterQueued { self.assumeIsolated { $0.gather(seen: count, looks: looks) } }
+  }
+
+  /// Commits what waits now. Who decides anew after a conflict calls it first: else an append that
+  /// waits, and is not in the state yet, would overtake the new decision as well.
+  func drain() {
+    let (batch, left) = pending.withLock { pending in
+      let batch = Array(pending.prefix(Ledger.maximumGroup))
+      pending.removeFirst(batch.count)
+      return (batch, pending.count)
+    }
+    if left > 0 { executor.afterQueued { self.assumeIsolated { $0.drain() } } }
+    guard !batch.isEmpty else { return }
+    lastGroup = batch.count
     guard let writer else {
       let closed = LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
       for (_, answer) in batch { answer.resume(returning: .failure(closed)) }
@@ -147,6 +174,7 @@ public actor Ledger {
     _ decide: @Sendable (Upload) -> [ProposedEvent]
   ) async throws(LedgerError) -> (upload: Upload, events: [RecordedEvent]) {
     for attempt in 1... {
+      if attempt > 1 { drain() }
       let before = try upload(id)
       let proposed = decide(before)
       guard !proposed.isEmpty else { return (before, []) }

@@ -197,6 +197,7 @@ extension Ledger {
   private func grant(_ item: Inbox.Item) async throws(LedgerError) -> Rejection? {
     let id = item.command.upload
     for attempt in 1... {
+      if attempt > 1 { drain() }
       let upload = try self.upload(id)
       let events: [ProposedEvent]
       do throws(Rejection) {

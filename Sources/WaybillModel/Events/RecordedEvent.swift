@@ -47,7 +47,7 @@ public struct RecordedEvent: Equatable, Sendable {
   ) {
     self.init(
       position: position, id: id, upload: upload, revision: revision, kindName: kindName,
-      version: version, time: time, cause: cause, launch: launch, compensates: compensates,
+      version: version, time: time, causeName: causeName, launch: launch, compensates: compensates,
       observation: observation, fields: fields,
       body: Upcasters.body(kindName: kindName, version: version, fields: fields))
   }
@@ -55,13 +55,13 @@ public struct RecordedEvent: Equatable, Sendable {
   /// Makes a recorded event of a kind that has been looked up already; nil is an unknown one.
   package init(
     position: GlobalPosition, id: EventID, upload: UploadID?, revision: StreamRevision,
-    kind: EventKind?, kindName: String, version: Int, time: Timestamp, cause: Cause,
+    kind: EventKind?, kindName: String, version: Int, time: Timestamp, causeName: String,
     launch: LaunchGeneration, compensates: GlobalPosition?, observation: ObservationKey?,
     fields: EventFields
   ) {
     self.init(
       position: position, id: id, upload: upload, revision: revision, kindName: kindName,
-      version: version, time: time, cause: cause, launch: launch, compensates: compensates,
+      version: version, time: time, causeName: causeName, launch: launch, compensates: compensates,
       observation: observation, fields: fields,
       body: Upcasters.body(kind: kind, version: version, fields: fields))
   }
@@ -70,7 +70,7 @@ public struct RecordedEvent: Equatable, Sendable {
   /// give the same.
   package init(
     position: GlobalPosition, id: EventID, upload: UploadID?, revision: StreamRevision,
-    kindName: String, version: Int, time: Timestamp, cause: Cause, launch: LaunchGeneration,
+    kindName: String, version: Int, time: Timestamp, causeName: String, launch: LaunchGeneration,
     compensates: GlobalPosition?, observation: ObservationKey?, fields: EventFields, body: Body
   ) {
     self.position = position
