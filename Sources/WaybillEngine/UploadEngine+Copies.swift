@@ -59,8 +59,8 @@ extension UploadEngine {
   ///   - priority: how soon.
   ///   - taken: called after each file with how many have been looked at.
   /// - Returns: what became of each. A queued upload is on stable storage, its copy too.
-  /// - Throws: `LedgerError`: `otherDestination` before anything is taken, or when the ledger cannot
-  ///   take a file; earlier files stay queued.
+  /// - Throws: `LedgerError`: `otherDestination` before anything is taken, or when the ledger
+  ///   cannot take a file; earlier files stay queued.
   public func add(
     _ files: [PickedFile], to destination: Destination, priority: Priority = .normal,
     taken: @Sendable (Int) -> Void = { _ in }

@@ -18,13 +18,11 @@ package final class QueueExecutor: SerialExecutor, Sendable {
   /// Makes the queue; `label` is what a debugger shows.
   package init(label: String) { queue = DispatchQueue(label: label) }
 
-  /// Adds a job. In a forked child no thread is left to run it, and what the actor holds belongs
-  /// to the parent: stopping at once is kinder than waiting for ever.
+  /// Adds a job. What the actor holds belongs to the process that made it: a forked child is
+  /// stopped at once.
   package func enqueue(_ job: consuming ExecutorJob) {
-    precondition(
-      getpid() == process, "an actor was called in a forked child; open it anew after exec")
     let job = UnownedJob(job)
-    queue.async { @Sendable in job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    afterQueued { @Sendable in job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
   package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -34,5 +32,9 @@ package final class QueueExecutor: SerialExecutor, Sendable {
   package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
   /// Runs a block behind everything that is queued now.
-  package func afterQueued(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+  package func afterQueued(_ block: @escaping @Sendable () -> Void) {
+    precondition(
+      getpid() == process, "an actor was called in a forked child; open it anew after exec")
+    queue.async(execute: block)
+  }
 }

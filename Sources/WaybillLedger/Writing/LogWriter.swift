@@ -18,21 +18,21 @@ final class LogWriter {
   private let files: LedgerFiles
   private let clock: @Sendable () -> Timestamp
   private var random = RandomBits()
-  private let mark: HeadMark.File
+  let mark: HeadMark.File
   private let identity: FileIdentity
-  private var reserve: Reserve
+  var reserve: Reserve
 
-  private var connection: Connection
-  private var statements: WriterStatements
+  var connection: Connection
+  var statements: WriterStatements
   private var tables: [any ProjectionTable]
   private var chain: EventChain
-  private var cache = FoldCache()
+  var cache = FoldCache()
 
   /// The ledger's own stream, folded.
   private(set) var state: LedgerState
   /// The newest position in the log.
   private(set) var head: GlobalPosition
-  private var durableHead: HeadMark
+  var durableHead: HeadMark
   /// The launch this writer belongs to: the one behind the newest in the log.
   let launch: LaunchGeneration
   /// How long the write-ahead log has to be for the next attempt to copy it.
@@ -101,7 +101,7 @@ final class LogWriter {
   }
 
   /// Stops before anything goes into a file that nobody can find again, or into a stranger's.
-  private func checkDatabase() throws(LedgerError) {
+  func checkDatabase() throws(LedgerError) {
     guard FileIdentity(files.database) != identity else { return }
     connection.leaveLogAtClose()
     throw LedgerError.replaced(files)
@@ -330,7 +330,7 @@ final class LogWriter {
 
   // MARK: Looking before appending
 
-  private func load(_ id: UploadID) throws(SQLiteError) -> FoldCache.Entry {
+  func load(_ id: UploadID) throws(SQLiteError) -> FoldCache.Entry {
     if let entry = cache.entry(id) { return entry }
     statements.streamKey.bind(1, id.description)
     let stream = try statements.streamKey.firstRow { $0.int(0) }
@@ -474,32 +474,5 @@ final class LogWriter {
     statements.forget.bind(1, stream)
     statements.forget.bind(2, draft.fields.part)
     try statements.forget.run()
-  }
-
-  /// Notes how many bytes of parts in flight the transport has taken. Not an event.
-  func note(progress: [TransferDescription: Int64]) {
-    defer { cache.trim() }
-    // Neither into a stranger's file nor into the room that is left for what matters more.
-    guard (try? checkDatabase()) != nil, !reserve.isAllThatIsLeft() else { return }
-    do {
-      try connection.setSynchronous(.normal)
-      try statements.begin.run()
-      for (transfer, sent) in progress {
-        let entry = try load(transfer.upload)
-        // What a callback says late must not count for the part's next attempt.
-        guard let stream = entry.stream, let plan = entry.upload.session?.plan,
-          entry.upload.flights.contains(transfer)
-        else { continue }
-        statements.progress.bind(1, stream)
-        statements.progress.bind(2, Int64(transfer.part.index))
-        statements.progress.bind(3, min(max(sent, 0), plan.byteCount(of: transfer.part)))
-        try statements.progress.run()
-      }
-      try statements.commit.run()
-      mark.write(durableHead, sync: false)
-    } catch {
-      // Progress is a convenience; a full disk must not turn it into a failure of the upload.
-      if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-    }
   }
 }

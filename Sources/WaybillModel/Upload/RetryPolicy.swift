@@ -35,8 +35,8 @@ public enum RetryPolicy {
     return now.adding(milliseconds: max(jittered, floorMilliseconds))
   }
 
-  /// Whether a not-before time still holds something up. One further ahead than any pause may be was
-  /// written by a clock that has been set since, and is due.
+  /// Whether a not-before time still holds something up. One further ahead than any pause may be
+  /// was written by a clock that has been set since, and is due.
   public static func isHeld(until moment: Timestamp, now: Timestamp) -> Bool {
     moment > now && moment.milliseconds(since: now) <= serverCeilingMilliseconds
   }
