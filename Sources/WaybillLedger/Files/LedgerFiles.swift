@@ -15,9 +15,14 @@ package struct LedgerFiles: Sendable {
     var path = directory
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     self.directory = path
+    database = path + "/ledger.sqlite"
+    log = path + "/ledger.sqlite-wal"
   }
 
-  package var database: String { directory + "/ledger.sqlite" }
+  // Looked at around every commit, so they are put together once.
+  package let database: String
+  package let log: String
+
   package var headMark: String { directory + "/head" }
   package var lease: String { directory + "/lease" }
   package var inbox: String { directory + "/inbox" }

@@ -201,7 +201,7 @@ final class LogWriter {
   /// grown by a quarter of the bound: each attempt sorts all of it.
   private func checkpointWhenLong() {
     var status = stat()
-    guard stat(files.database + "-wal", &status) == 0 else { return }
+    guard stat(files.log, &status) == 0 else { return }
     let length = Int64(status.st_size)
     if length <= LogWriter.checkpointBytes { checkpointAt = LogWriter.checkpointBytes }
     guard length > checkpointAt else { return }
