@@ -42,7 +42,7 @@ import WaybillModel
     #expect(ended.output == "before\n")
     #expect(
       ended.errors == """
-        waybill: another process holds the ledger (/tmp/l)
+        waybill: another process holds the ledger (some/ledger)
           Wait for it, or stop it, then run this again.
 
         """)
@@ -57,7 +57,7 @@ import WaybillModel
       line
         == .object([
           .init("v", .integer(1)), .init("type", .text("error")), .init("code", .text("busy")),
-          .init("message", .text("another process holds the ledger (/tmp/l)")),
+          .init("message", .text("another process holds the ledger (some/ledger)")),
           .init("remedy", .text("Wait for it, or stop it, then run this again.")),
         ]))
   }

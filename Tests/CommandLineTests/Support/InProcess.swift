@@ -67,7 +67,7 @@ extension Command {
     run: { (invocation) async throws(Failure) -> ExitCode in
       try invocation.output.line("before")
       throw Failure(
-        .busy, "another process holds the ledger", at: "/tmp/l",
+        .busy, "another process holds the ledger", at: "some/ledger",
         remedy: "Wait for it, or stop it, then run this again.")
     })
 }
