@@ -1,3 +1,4 @@
+internal import WaybillHash
 public import WaybillModel
 internal import WaybillSQLite
 
@@ -142,8 +143,8 @@ extension LedgerReader {
       "SELECT \(EventCodec.columns) FROM \(EventCodec.source) ORDER BY e.position")
     do throws(SQLiteError) {
       try statement.forEachRow { row in
-        let event = EventCodec.read(row)
-        let position = GlobalPosition(event.position)
+        let event = EventCodec.event(row, of: EventCodec.upload(row))
+        let position = event.position
         if position != found.head.next {
           found.add(
             "gap", at: position,
@@ -164,7 +165,7 @@ extension LedgerReader {
           isChainBroken = false
         }
         if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
-        if case .unreadable(let problem) = EventCodec.event(row, of: event.upload).body {
+        if case .unreadable(let problem) = event.body {
           found.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
         }
         return true

@@ -1,32 +1,5 @@
-internal import WaybillHash
 internal import WaybillModel
 internal import WaybillSQLite
-
-/// Everything of a recorded event but its body and its place in SQLite's own terms.
-struct EventRow {
-  var position: Int64
-  var id: EventID
-  var stream: Int64
-  var upload: UploadID?
-  var revision: Int64
-  var kindName: String
-  var version: Int
-  var time: Timestamp
-  var causeName: String
-  var launch: LaunchGeneration
-  var compensates: GlobalPosition?
-  var observation: ObservationKey?
-  var fields: EventFields
-
-  /// The event with a body that is known, since its fields were written from it.
-  func recorded(body: RecordedEvent.Body) -> RecordedEvent {
-    RecordedEvent(
-      position: GlobalPosition(position), id: id, upload: upload,
-      revision: StreamRevision(revision), kindName: kindName, version: version, time: time,
-      causeName: causeName, launch: launch, compensates: compensates, observation: observation,
-      fields: fields, body: body)
-  }
-}
 
 /// The one way from an event to a row of the table `events`, and back.
 enum EventCodec {
@@ -50,14 +23,16 @@ enum EventCodec {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
 
-  static func bind(_ event: borrowing EventRow, chain: ContentHash, to statement: Statement) {
+  static func bind(
+    _ event: RecordedEvent, stream: Int64, chain: ContentHash, to statement: Statement
+  ) {
     let fields = event.fields
-    statement.bind(1, event.position)
+    statement.bind(1, event.position.value)
     withUnsafeBytes(of: (event.id.high.bigEndian, event.id.low.bigEndian)) {
       statement.bind(2, bytes: $0)
     }
-    statement.bind(3, event.stream)
-    statement.bind(4, event.revision)
+    statement.bind(3, stream)
+    statement.bind(4, event.revision.value)
     statement.bind(5, event.kindName)
     statement.bind(6, Int64(event.version))
     statement.bind(7, event.time.microseconds)
@@ -81,19 +56,9 @@ enum EventCodec {
     chain.withBytes { statement.bind(21, bytes: $0) }
   }
 
-  /// Reads a row of `columns`. A column that holds nonsense does not fail the read: damage is
-  /// reported by `verify`, which finds it by the chain, not by every reader.
-  static func read(_ row: borrowing Row) -> EventRow {
-    EventRow(
-      position: row.int(0), id: eventID(row.borrowedBytes(1)), stream: row.int(2),
-      upload: upload(row), revision: row.int(3), kindName: row.text(4),
-      version: Int(clamping: row.int(5)), time: Timestamp(microseconds: row.int(6)),
-      causeName: causeName(row), launch: LaunchGeneration(row.int(8)),
-      compensates: row.optionalInt(9).map { GlobalPosition($0) },
-      observation: row.optionalText(10).map { ObservationKey($0) }, fields: fields(row))
-  }
-
-  /// Reads a row of `columns` into the event it is. Who reads a whole stream knows its upload.
+  /// Reads a row of `columns` into the event it is. Who reads a whole stream knows its upload. A
+  /// column that holds nonsense does not fail the read: damage is reported by `verify`, which finds
+  /// it by the chain, not by every reader.
   static func event(_ row: borrowing Row, of upload: UploadID?) -> RecordedEvent {
     let kind = EventKind(utf8: row.borrowedBytes(4))
     return RecordedEvent(
@@ -140,82 +105,5 @@ enum EventCodec {
     return EventID(
       high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
       low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-  }
-}
-
-/// The chain over the log: each value is the SHA-256 of the value before it and of the event's
-/// canonical bytes, so that a changed, missing or reordered event shows.
-///
-/// Canonical bytes are the values of position, event id, upload, revision, kind, version, time,
-/// cause, launch, compensates, observation, part, bytes, attempt, until, code, reference, hash,
-/// name and payload, in this order, each as one tag byte and its content: 0 for null; 1 and eight
-/// bytes, big endian, for an integer; 2 and a four-byte length and UTF-8 for text; 3 and a
-/// four-byte length and bytes for a blob. The upload stands as its 36-character text.
-struct EventChain {
-  private(set) var value: ContentHash
-  private let hasher = SHA256()
-  private var buffer: [UInt8] = []
-
-  init(value: ContentHash) {
-    self.value = value
-    buffer.reserveCapacity(512)
-  }
-
-  /// Moves the chain over one event and gives its new value.
-  mutating func advance(over event: borrowing EventRow) -> ContentHash {
-    buffer.removeAll(keepingCapacity: true)
-    value.withBytes { buffer.append(contentsOf: $0) }
-    let fields = event.fields
-    add(event.position)
-    withUnsafeBytes(of: (event.id.high.bigEndian, event.id.low.bigEndian)) { add(blob: $0) }
-    add(event.upload?.description)
-    add(event.revision)
-    add(event.kindName)
-    add(Int64(event.version))
-    add(event.time.microseconds)
-    add(event.causeName)
-    add(event.launch.value)
-    add(event.compensates?.value)
-    add(event.observation?.text)
-    add(fields.part)
-    add(fields.bytes)
-    add(fields.attempt)
-    add(fields.until)
-    add(fields.code)
-    add(fields.reference)
-    if let hash = fields.hash { hash.withBytes { add(blob: $0) } } else { buffer.append(0) }
-    if let name = fields.name { name.withUnsafeBytes { add(blob: $0) } } else { buffer.append(0) }
-    add(fields.payload)
-    hasher.update(buffer)
-    value = hasher.finish()
-    return value
-  }
-
-  /// Goes back to an earlier value after a transaction that did not happen.
-  mutating func reset(to value: ContentHash) { self.value = value }
-
-  private mutating func add(_ integer: Int64?) {
-    guard let integer else { return buffer.append(0) }
-    buffer.append(1)
-    withUnsafeBytes(of: integer.bigEndian) { buffer.append(contentsOf: $0) }
-  }
-
-  private mutating func add(_ text: String?) {
-    guard var text else { return buffer.append(0) }
-    buffer.append(2)
-    text.withUTF8 { bytes in
-      addCount(bytes.count)
-      buffer.append(contentsOf: bytes)
-    }
-  }
-
-  private mutating func add(blob bytes: UnsafeRawBufferPointer) {
-    buffer.append(3)
-    addCount(bytes.count)
-    buffer.append(contentsOf: bytes)
-  }
-
-  private mutating func addCount(_ count: Int) {
-    withUnsafeBytes(of: UInt32(count).bigEndian) { buffer.append(contentsOf: $0) }
   }
 }

@@ -306,14 +306,16 @@ final class LogWriter {
       throw SQLiteError(code: .full, message: "the log has used up its numbers")
     }
     transaction.head = transaction.head.next
-    let row = EventRow(
-      position: transaction.head.value, id: id ?? newEventID(transaction.time), stream: stream,
-      upload: upload, revision: revision, kindName: draft.kind.rawValue, version: draft.version,
+    let event = RecordedEvent(
+      position: transaction.head, id: id ?? newEventID(transaction.time), upload: upload,
+      revision: StreamRevision(revision), kindName: draft.kind.rawValue, version: draft.version,
       time: transaction.time, causeName: draft.cause.rawValue, launch: launch,
-      compensates: draft.compensates, observation: draft.observation, fields: draft.fields)
-    EventCodec.bind(row, chain: chain.advance(over: row), to: statements.insert)
+      compensates: draft.compensates, observation: draft.observation, fields: draft.fields,
+      body: draft.body)
+    EventCodec.bind(
+      event, stream: stream, chain: chain.advance(over: event), to: statements.insert)
     try statements.insert.run()
-    return row.recorded(body: draft.body)
+    return event
   }
 
   private func newEventID(_ time: Timestamp) -> EventID {
