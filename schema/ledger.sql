@@ -79,7 +79,6 @@ FROM events AS e LEFT JOIN streams AS s ON s.stream = e.stream;
 CREATE TABLE queue (
   stream INTEGER PRIMARY KEY,
   added INTEGER NOT NULL,          -- position of the first event: the order of adding
-  changed INTEGER NOT NULL,        -- position of the newest event of the upload
   name BLOB NOT NULL,
   bytes INTEGER NOT NULL,
   confirmed INTEGER NOT NULL,
@@ -89,7 +88,6 @@ CREATE TABLE queue (
   until INTEGER,
   remote_id TEXT
 ) STRICT;
-CREATE INDEX queue_by_change ON queue (changed);
 CREATE INDEX queue_by_adding ON queue (added);
 CREATE TABLE upload_states (
   stream INTEGER PRIMARY KEY,
@@ -100,7 +98,6 @@ CREATE TABLE upload_states (
   in_flight INTEGER NOT NULL,
   total INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX upload_states_totals ON upload_states (state, total, confirmed);
 CREATE TABLE content_index (
   hash BLOB PRIMARY KEY,
   stream INTEGER NOT NULL UNIQUE

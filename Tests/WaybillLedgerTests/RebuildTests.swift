@@ -36,7 +36,7 @@ struct RebuildTests {
   }
 
   // G05: one bad page of a derived table, and of one of its indexes.
-  @Test(arguments: ["queue", "queue_by_change", "upload_states_totals", "content_index"])
+  @Test(arguments: ["queue", "queue_by_adding", "upload_states", "content_index"])
   func `a derived table with a damaged page is folded anew and the log stays as it is`(
     name: String
   ) async throws {

@@ -2,7 +2,6 @@
 CREATE TABLE queue (
   stream INTEGER PRIMARY KEY,
   added INTEGER NOT NULL,          -- position of the first event: the order of adding
-  changed INTEGER NOT NULL,        -- position of the newest event of the upload
   name BLOB NOT NULL,
   bytes INTEGER NOT NULL,
   confirmed INTEGER NOT NULL,
@@ -12,5 +11,4 @@ CREATE TABLE queue (
   until INTEGER,
   remote_id TEXT
 ) STRICT;
-CREATE INDEX queue_by_change ON queue (changed);
 CREATE INDEX queue_by_adding ON queue (added);

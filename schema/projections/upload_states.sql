@@ -8,4 +8,3 @@ CREATE TABLE upload_states (
   in_flight INTEGER NOT NULL,
   total INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX upload_states_totals ON upload_states (state, total, confirmed);

@@ -4,9 +4,9 @@ internal import WaybillSQLite
 /// What an app lists: the table `queue`.
 enum QueueProjection: Projection {
   static let name = "queue"
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   static let columns = [
-    "added", "changed", "name", "bytes", "confirmed", "in_flight", "state", "reason", "until",
+    "added", "name", "bytes", "confirmed", "in_flight", "state", "reason", "until",
     "remote_id",
   ]
   static let fixedColumns: Set = ["added"]
@@ -14,25 +14,22 @@ enum QueueProjection: Projection {
   struct Row: Equatable {
     let upload: QueuedUpload
     let added: Int64
-    let changed: Int64
     let inFlight: Int64
   }
 
   static func row(_ upload: Upload) -> Row? {
     guard let queued = QueuedUpload(upload) else { return nil }
     return Row(
-      upload: queued, added: upload.firstPosition.value, changed: upload.lastPosition.value,
-      inFlight: upload.bytesInFlight)
+      upload: queued, added: upload.firstPosition.value, inFlight: upload.bytesInFlight)
   }
 
   static func bind(_ row: Row, to statement: Statement, from index: Int32) {
     statement.bind(index, row.added)
-    statement.bind(index + 1, row.changed)
-    statement.bind(index + 2, blob: row.upload.fileName.bytes)
-    statement.bind(index + 3, row.upload.byteCount)
-    statement.bind(index + 4, row.upload.bytesSent)
-    statement.bind(index + 5, row.inFlight)
-    statement.bind(index + 6, row.upload.state.word)
+    statement.bind(index + 1, blob: row.upload.fileName.bytes)
+    statement.bind(index + 2, row.upload.byteCount)
+    statement.bind(index + 3, row.upload.bytesSent)
+    statement.bind(index + 4, row.inFlight)
+    statement.bind(index + 5, row.upload.state.word)
     var reason: String?
     var until: Int64?
     var remote: String?
@@ -44,9 +41,9 @@ enum QueueProjection: Projection {
     case .done(let id): remote = id.text
     case .queued, .uploading, .cancelled: break
     }
-    statement.bind(index + 7, reason)
-    statement.bind(index + 8, until)
-    statement.bind(index + 9, remote)
+    statement.bind(index + 6, reason)
+    statement.bind(index + 7, until)
+    statement.bind(index + 8, remote)
   }
 
   /// Reads `stream's upload name, bytes, confirmed, in_flight, state, reason, until, remote_id` and

@@ -4,7 +4,7 @@ internal import WaybillSQLite
 /// The six-state view, and the two ends that leave it: the table `upload_states`.
 enum UploadStateProjection: Projection {
   static let name = "upload_states"
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   static let columns = ["state", "reason", "until", "confirmed", "in_flight", "total"]
 
   struct Row: Equatable {

@@ -75,15 +75,22 @@ extension LedgerReader {
     try rows(where: "q.added > ?1", from: page?.value ?? 0, order: "q.added", limit: limit)
   }
 
-  /// Rows of the queue that have changed since a position, those with parts in flight, and where
-  /// the conditions for sending have changed, all that they hold up or let go.
+  /// The whole queue, and the position behind which its changes begin.
+  func wholeQueue() throws(LedgerError) -> (rows: [QueuedUpload], head: GlobalPosition) {
+    let head = try self.head()
+    return (try rows(where: "q.added > ?1", from: 0, order: "q.added", limit: nil).rows, head)
+  }
+
+  /// Rows of the queue whose uploads have events behind a position, those with parts in flight, and
+  /// where the conditions for sending have changed, all that they hold up or let go.
   func queueChanges(
     since position: GlobalPosition
   ) throws(LedgerError) -> (rows: [QueuedUpload], head: GlobalPosition) {
     let head = try self.head()
     let (rows, _) = try rows(
       where: """
-        q.changed > ?1 OR q.stream IN (SELECT stream FROM progress)
+        q.stream IN (SELECT stream FROM events WHERE position > ?1)
+        OR q.stream IN (SELECT stream FROM progress)
         OR (q.state IN ('queued', 'uploading') AND EXISTS (SELECT 1 FROM events AS c
           WHERE c.position > ?1 AND +c.stream = 0 AND c.kind = 'conditions.changed'))
         """, from: position.value, order: "q.added", limit: nil)

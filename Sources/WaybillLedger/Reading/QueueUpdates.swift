@@ -41,7 +41,7 @@ public struct QueueUpdates: AsyncSequence, Sendable {
       while !Task.isCancelled {
         guard let position else {
           seen = await ledger.change(since: .max)
-          let (rows, head) = try await ledger.reader.queueChanges(since: .start)
+          let (rows, head) = try await ledger.reader.wholeQueue()
           self.position = head
           return .snapshot(rows)
         }
