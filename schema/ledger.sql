@@ -1,4 +1,4 @@
--- The whole schema of ledger format 1, for reading. Recorded by SchemaTests.
+-- The whole schema of ledger format 2, for reading. Recorded by SchemaTests.
 
 CREATE TABLE streams (
   stream INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -34,18 +34,6 @@ CREATE UNIQUE INDEX events_by_observation ON events (stream, observation)
 CREATE TRIGGER events_never_update BEFORE UPDATE ON events BEGIN
   SELECT RAISE(ABORT, 'events are append-only: an event is never updated');
 END;
-CREATE TRIGGER events_never_delete BEFORE DELETE ON events BEGIN
-  SELECT RAISE(ABORT, 'events are append-only: an event is never deleted');
-END;
-CREATE TRIGGER events_never_replace BEFORE INSERT ON events
-WHEN EXISTS (SELECT 1 FROM events WHERE position = new.position)
-  OR EXISTS (SELECT 1 FROM events WHERE event_id = new.event_id)
-  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND revision = new.revision)
-  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND observation = new.observation
-             AND new.observation IS NOT NULL)
-BEGIN
-  SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
-END;
 CREATE TRIGGER streams_never_update BEFORE UPDATE ON streams BEGIN
   SELECT RAISE(ABORT, 'streams are append-only: a stream is never updated');
 END;
@@ -76,6 +64,48 @@ SELECT e.position, s.upload, e.revision, e.kind,
   strftime('%Y-%m-%dT%H:%M:%fZ', e.until / 1000000.0, 'unixepoch') AS until,
   e.code, e.reference, lower(hex(e.hash)) AS hash, CAST(e.name AS TEXT) AS name, e.payload
 FROM events AS e LEFT JOIN streams AS s ON s.stream = e.stream;
+CREATE TABLE archived_ranges (
+  first INTEGER PRIMARY KEY,
+  last INTEGER NOT NULL CHECK (last >= first),
+  chain BLOB NOT NULL CHECK (length(chain) = 32)
+) STRICT;
+CREATE TABLE archived_streams (
+  stream INTEGER PRIMARY KEY,
+  removed INTEGER NOT NULL CHECK (removed >= 1),   -- how many of its events left the log
+  archived INTEGER NOT NULL                        -- position of the ledger.archived of its segment
+) STRICT;
+CREATE INDEX archived_streams_by_segment ON archived_streams (archived);
+CREATE TRIGGER archived_ranges_never_update BEFORE UPDATE ON archived_ranges BEGIN
+  SELECT RAISE(ABORT, 'archived ranges are append-only: a range is never updated');
+END;
+CREATE TRIGGER archived_ranges_never_delete BEFORE DELETE ON archived_ranges BEGIN
+  SELECT RAISE(ABORT, 'archived ranges are append-only: a range is never deleted');
+END;
+CREATE TRIGGER archived_ranges_never_overlap BEFORE INSERT ON archived_ranges
+WHEN new.last >= coalesce(
+    (SELECT first FROM archived_ranges WHERE first >= new.first ORDER BY first LIMIT 1), new.last + 1)
+  OR new.first <= coalesce(
+    (SELECT last FROM archived_ranges WHERE first <= new.first ORDER BY first DESC LIMIT 1), 0)
+BEGIN
+  SELECT RAISE(ABORT, 'archived ranges are append-only: a range overlaps another');
+END;
+CREATE TRIGGER events_never_delete BEFORE DELETE ON events
+WHEN old.position > coalesce(
+  (SELECT last FROM archived_ranges WHERE first <= old.position ORDER BY first DESC LIMIT 1), 0)
+BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never deleted');
+END;
+CREATE TRIGGER events_never_replace BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE position = new.position)
+  OR EXISTS (SELECT 1 FROM events WHERE event_id = new.event_id)
+  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND revision = new.revision)
+  OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND observation = new.observation
+             AND new.observation IS NOT NULL)
+  OR new.position <= coalesce(
+    (SELECT last FROM archived_ranges WHERE first <= new.position ORDER BY first DESC LIMIT 1), 0)
+BEGIN
+  SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
+END;
 CREATE TABLE queue (
   stream INTEGER PRIMARY KEY,
   added INTEGER NOT NULL,          -- position of the first event: the order of adding

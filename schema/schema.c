@@ -5,6 +5,9 @@
 static const char migrations_v001_ledger[] = {
 #embed "migrations/v001_ledger.sql" suffix(, 0)
 };
+static const char migrations_v002_retention[] = {
+#embed "migrations/v002_retention.sql" suffix(, 0)
+};
 static const char projections_queue[] = {
 #embed "projections/queue.sql" suffix(, 0)
 };
@@ -30,6 +33,7 @@ static const char server_v001[] = {
 
 static const waybill_schema_file files[] = {
     {"migrations/v001_ledger.sql", migrations_v001_ledger},
+    {"migrations/v002_retention.sql", migrations_v002_retention},
     {"projections/queue.sql", projections_queue},
     {"projections/upload_states.sql", projections_upload_states},
     {"projections/content_index.sql", projections_content_index},

@@ -151,14 +151,17 @@ public actor Ledger {
     announceChange()
   }
 
+  /// The writer of a ledger that has not been closed.
+  func openWriter() throws(LedgerError) -> LogWriter {
+    if let writer { return writer }
+    throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
+  }
+
   // MARK: Deciding
 
   /// The state of an upload as the next append will find it; without events when it is unknown.
   public func upload(_ id: UploadID) throws(LedgerError) -> Upload {
-    guard let writer else {
-      throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
-    }
-    return try writer.upload(id)
+    try openWriter().upload(id)
   }
 
   /// Decides on the newest state and appends what was decided; on a conflict it catches up and
@@ -197,18 +200,12 @@ public actor Ledger {
   ///   - now: the current time; uploads that wait until later are passed over.
   ///   - limit: how many at most.
   public func work(now: Timestamp, limit: Int) throws(LedgerError) -> [Upload] {
-    guard let writer else {
-      throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
-    }
-    return try writer.work(now: now, limit: limit)
+    try openWriter().work(now: now, limit: limit)
   }
 
   /// The ledger's own stream, folded.
   public func state() throws(LedgerError) -> LedgerState {
-    guard let writer else {
-      throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
-    }
-    return writer.state
+    try openWriter().state
   }
 
   /// Notes how many bytes of parts in flight the transport has taken: a convenience for whoever
@@ -235,10 +232,7 @@ public actor Ledger {
     var names: [String] = []
     for projection in Projections.derived {
       if Task.isCancelled { break }
-      guard let writer else {
-        throw LedgerError(.closed, "the ledger has been closed", remedy: "open it again")
-      }
-      try writer.rebuild(projection)
+      try openWriter().rebuild(projection)
       names.append(projection.name)
       rebuilt(projection.name)
       announceChange()
@@ -269,7 +263,7 @@ public actor Ledger {
 
   private func wake(_ waiter: Int) { waiters.removeValue(forKey: waiter)?.resume() }
 
-  private func announceChange() {
+  func announceChange() {
     changes += 1
     let woken = waiters
     waiters.removeAll()

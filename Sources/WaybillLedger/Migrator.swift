@@ -26,7 +26,7 @@ package struct Migrator: Sendable {
   package func followed(by more: String...) -> Migrator { Migrator(steps: steps + more) }
 
   /// The format this code writes: the number of the newest step.
-  var newestVersion: Int64 { Int64(steps.count) }
+  package var newestVersion: Int64 { Int64(steps.count) }
 
   /// What a database file says it is.
   enum Format: Equatable {

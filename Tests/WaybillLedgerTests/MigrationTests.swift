@@ -25,7 +25,10 @@ struct MigrationTests {
     return try await Ledger.open(directory: directory, options: options)
   }
 
-  private func backup(_ version: Int = 1) -> String {
+  /// The format a ledger has before the steps of these tests.
+  private static let format = Migrator.standard.newestVersion
+
+  private func backup(_ version: Int64 = format) -> String {
     "\(temporary.directory)/backup-v\(version).sqlite"
   }
 
@@ -40,11 +43,11 @@ struct MigrationTests {
     let ledger = try await Self.open(temporary.directory, Self.addsMuch)
     try await UploadLife(3).append(to: ledger)
     await ledger.close()
-    #expect(try rows(temporary.database, "PRAGMA user_version") == ["2"])
+    #expect(try rows(temporary.database, "PRAGMA user_version") == ["\(Self.format + 1)"])
     #expect(try mode(backup()) == 0o600)
     #expect(try log(backup()) == before)
     #expect(
-      try rows(backup(), "PRAGMA user_version; PRAGMA application_id") == ["1", "1466005826"])
+      try rows(backup(), "PRAGMA user_version; PRAGMA application_id") == ["\(Self.format)", "1466005826"])
     let reader = try await LedgerReader.open(backup())
     #expect(try await reader.verify().findings == [])
     await reader.close()
@@ -83,7 +86,7 @@ struct MigrationTests {
       await #expect(throws: LedgerError.self) {
         _ = try await Self.open(temporary.directory, failing)
       }
-      #expect(try rows(temporary.database, "PRAGMA user_version") == ["1"])
+      #expect(try rows(temporary.database, "PRAGMA user_version") == ["\(Self.format)"])
       #expect(try log(temporary.database) == before)
       #expect(
         try rows(temporary.database, "SELECT name FROM sqlite_schema WHERE name = 'added'") == [])
@@ -101,12 +104,12 @@ struct MigrationTests {
     await #expect(throws: LedgerError.self) {
       _ = try await Self.open(temporary.directory, "CREATE TABLE two (a);", "nonsense")
     }
-    #expect(try rows(temporary.database, "PRAGMA user_version") == ["2"])
+    #expect(try rows(temporary.database, "PRAGMA user_version") == ["\(Self.format + 1)"])
     let ledger = try await Self.open(
       temporary.directory, "CREATE TABLE two (a);", "CREATE TABLE three (a);")
     await ledger.close()
-    #expect(try rows(temporary.database, "PRAGMA user_version") == ["3"])
-    #expect(try rows(backup(2), "SELECT count(*) FROM two") == ["0"])
+    #expect(try rows(temporary.database, "PRAGMA user_version") == ["\(Self.format + 2)"])
+    #expect(try rows(backup(Self.format + 1), "SELECT count(*) FROM two") == ["0"])
   }
 
   private static let hasStrace = (try? run(["strace", "-V"]).status) == 0
@@ -138,12 +141,13 @@ struct MigrationTests {
     let copy = temporary.folder + "/copy"
     try run(["cp", "-a", temporary.directory, copy])
     let version = try rows(copy + "/ledger.sqlite", "PRAGMA user_version")
-    #expect(version == ["1"] || version == ["2"], "\(kill), then \(String(describing: end))")
+    let (old, new) = (["\(Self.format)"], ["\(Self.format + 1)"])
+    #expect(version == old || version == new, "\(kill), then \(String(describing: end))")
     if FileManager.default.fileExists(atPath: backup()) {
       #expect(try log(backup()) == before)
       #expect(try rows(backup(), "PRAGMA integrity_check") == ["ok"])
     } else {
-      #expect(version == ["1"], "migrated without a backup")
+      #expect(version == old, "migrated without a backup")
     }
     let ledger = try await Self.open(temporary.directory, Self.addsMuch)
     await ledger.close()

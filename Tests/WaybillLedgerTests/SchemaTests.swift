@@ -115,6 +115,38 @@ struct SchemaTests {
     #expect(try await copy.findings() == [])
   }
 
+  @Test func `a ledger of format 2 opens without the beginnings that were archived`() async throws {
+    let golden = Self.root.appendingPathComponent("Tests/Golden/ledgers/v002.sqlite")
+    if Self.isRecording, !FileManager.default.fileExists(atPath: golden.path) {
+      let ledger = try await temporary.open(time: Self.moment)
+      try await recordEveryKind(on: ledger)
+      let selection = try await ledger.reader.archivable(
+        RetentionPolicy(ageSeconds: 0), now: Self.moment)
+      _ = try await ledger.archive(selection, digest: UploadLife(6).hash)
+      try await UploadLife(7).append(to: ledger)
+      try await ledger.purge([UploadLife(7).id])
+      await ledger.close()
+      try FileManager.default.copyItem(atPath: temporary.database, toPath: golden.path)
+    }
+    let copy = TemporaryLedger()
+    try FileManager.default.createDirectory(
+      atPath: copy.directory, withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.copyItem(atPath: golden.path, toPath: copy.database)
+    let reader = try await copy.reader()
+    #expect(try await reader.verify().findings == [])
+    #expect(try await reader.verify().archived == 22)
+    #expect(try await reader.segments().map(\.archived.digest) == [UploadLife(6).hash])
+    let words = try await ([1, 2, 3, 4, 7] as [UInt64]).asyncMap { number in
+      try await reader.upload(UploadLife(number).id)?.stateWord
+    }
+    #expect(words == [.committed, .sending, .cancelled, .deduplicated, nil])
+    #expect(try await reader.holder(of: UploadLife(1).hash) == UploadLife(1).id)
+    await reader.close()
+    try await copy.seed([UploadLife(10)])
+    #expect(try await copy.findings() == [])
+  }
+
   @Test func `a value that cannot be bound fails the run instead of storing nothing`() throws {
     let path = temporary.folder + "/plain.sqlite"
     try rows(path, "CREATE TABLE t (a, b)")

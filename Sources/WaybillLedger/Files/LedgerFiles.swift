@@ -27,6 +27,7 @@ package struct LedgerFiles: Sendable {
   package var lease: String { directory + "/lease" }
   package var inbox: String { directory + "/inbox" }
   package var staged: String { directory + "/staged" }
+  package var archive: String { directory + "/archive" }
   package var reserve: String { directory + "/reserve" }
 
   /// The copy that is made before a ledger leaves a format.

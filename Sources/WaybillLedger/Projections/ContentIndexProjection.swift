@@ -9,12 +9,14 @@ enum ContentIndexProjection: Projection {
   static let columns = ["hash"]
 
   /// The hash of an upload that is queued or committed; nil for one that was given up or that
-  /// ended as a duplicate.
+  /// ended as a duplicate. What the server stated at the commit stands for itself: the events
+  /// before it may be in an archive.
   static func row(_ upload: Upload) -> ContentHash? {
-    guard upload.intent != nil else { return nil }
     switch upload.ending {
-    case .cancelled, .deduplicated(.upload): return nil
-    case .committed, .deduplicated(.remote), nil: return upload.hash
+    case .cancelled, .deduplicated(.upload): nil
+    case .committed(let committed): committed.hash
+    case .deduplicated(.remote): upload.hash
+    case nil: upload.intent == nil ? nil : upload.hash
     }
   }
 

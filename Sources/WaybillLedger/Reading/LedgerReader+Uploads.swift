@@ -212,7 +212,7 @@ extension Int64 {
 }
 
 extension Statement {
-  fileprivate func ids() throws(SQLiteError) -> [UploadID] {
+  func ids() throws(SQLiteError) -> [UploadID] {
     var ids: [UploadID] = []
     try forEachRow { row in
       if let id = UploadID(row.text(0)) { ids.append(id) }

@@ -29,6 +29,8 @@ public struct Verification: Sendable {
   public let depth: Depth
   /// How many events there are.
   public internal(set) var events: Int64 = 0
+  /// How many events have left the log for an archive, or for good.
+  public internal(set) var archived: Int64 = 0
   /// The newest position.
   public internal(set) var head = GlobalPosition.start
   /// What is not as it should be, at most `maximumFindings`.
@@ -105,9 +107,13 @@ extension LedgerReader {
     let counts = try connection.prepare("SELECT count(*), max(position) FROM events")
     let (events, last) = try counts.firstRow { ($0.int(0), $0.int(1)) } ?? (0, 0)
     report.events = events
+    report.archived = try archivedCount(connection)
     report.head = GlobalPosition(last)
-    if events != last {
-      report.add("gap", "the log has \(events) events but its newest position is \(last)")
+    if events + report.archived != last {
+      report.add(
+        "gap",
+        "the log has \(events) events, and \(report.archived) have left it,"
+          + " but its newest position is \(last)")
     }
     var chainAtMark: ContentHash?
     if case .mark(let mark) = mark {
@@ -137,6 +143,7 @@ extension LedgerReader {
   ) throws(SQLiteError) {
     var found = report
     var chain = EventChain(value: .zero)
+    let gaps = try ArchivedGaps(connection, hasRanges: formatVersion >= 2)
     var isChainBroken = false
     var chainAtMark: ContentHash?
     let statement = try connection.prepare(
@@ -146,9 +153,14 @@ extension LedgerReader {
         let event = EventCodec.event(row, of: EventCodec.upload(row))
         let position = event.position
         if position != found.head.next {
-          found.add(
-            "gap", at: position,
-            "events between \(found.head.value) and \(position.value) are missing")
+          if let chainAcross = gaps.chain(from: found.head, to: position) {
+            chain.reset(to: chainAcross)
+            found.archived += position.value - found.head.value - 1
+          } else {
+            found.add(
+              "gap", at: position,
+              "events between \(found.head.value) and \(position.value) are missing")
+          }
         }
         found.head = position
         found.events += 1
@@ -205,9 +217,11 @@ extension LedgerReader {
   ) throws(SQLiteError) {
     var found = report
     defer { report = found }
+    let archived = formatVersion >= 2 ? "archived_streams" : "(SELECT 0 AS stream, 0 AS removed)"
     let statement = try connection.prepare(
-      "SELECT stream, count(*), max(revision) FROM events GROUP BY stream"
-        + " HAVING count(*) <> max(revision) LIMIT 100")
+      "SELECT e.stream, count(*), max(revision) FROM events AS e"
+        + " LEFT JOIN \(archived) AS a ON a.stream = e.stream GROUP BY e.stream"
+        + " HAVING count(*) + coalesce(max(a.removed), 0) <> max(revision) LIMIT 100")
     try statement.forEachRow { row in
       found.add(
         "revision_gap",

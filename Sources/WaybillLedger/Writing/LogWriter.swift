@@ -24,7 +24,7 @@ final class LogWriter {
 
   var connection: Connection
   var statements: WriterStatements
-  private var tables: [any ProjectionTable]
+  private(set) var tables: [any ProjectionTable]
   private var chain: EventChain
   var cache = FoldCache()
 
@@ -107,8 +107,10 @@ final class LogWriter {
     throw LedgerError.replaced(files)
   }
 
-  private func transact(
-    _ requests: [AppendRequest]
+  /// Runs requests in one transaction, behind `work` on the same connection: all or nothing.
+  func transact(
+    _ requests: [AppendRequest],
+    after work: (Connection) throws(SQLiteError) -> Void = { _ in }
   ) throws(LedgerError) -> [Result<[RecordedEvent], LedgerError>] {
     try checkDatabase()
     if mustReopen {
@@ -124,6 +126,7 @@ final class LogWriter {
     do {
       try connection.setSynchronous(isDurable ? .full : .normal)
       try statements.begin.run()
+      try work(connection)
       for request in requests { results.append(try append(request, in: &transaction)) }
       if transaction.head == head {
         abandon(transaction)
@@ -266,6 +269,7 @@ final class LogWriter {
     guard request.expected.holds(for: entry.upload.revision) else {
       return .failure(Self.conflict(entry.upload.revision))
     }
+    if request.ids != nil, let refusal = try unknowable(entry) { return .failure(refusal) }
     if let refusal = try contentConflict(request, entry.upload, in: &transaction) {
       return .failure(refusal)
     }

@@ -12,6 +12,7 @@ struct WriterStatements {
   let streamEvents: Statement
   let eventByID: Statement
   let eventByObservation: Statement
+  let archived: Statement
   let holder: Statement
   let progress: Statement
   let forget: Statement
@@ -35,6 +36,7 @@ struct WriterStatements {
     eventByObservation = try connection.prepare(
       "SELECT \(EventCodec.columns) FROM \(EventCodec.source)"
         + " WHERE e.stream = ? AND e.observation = ?")
+    archived = try connection.prepare("SELECT 1 FROM archived_streams WHERE stream = ?")
     holder = try connection.prepare(
       "SELECT s.upload FROM content_index AS c JOIN streams AS s ON s.stream = c.stream"
         + " WHERE c.hash = ?")

@@ -12,8 +12,10 @@ public enum LedgerEvent: Equatable, Sendable {
   case unsealed
   /// The log is shorter than its head mark says it was.
   case tailLost(TailLost)
-  /// A run of old events moved into a verified trace segment.
+  /// Events of ended uploads moved into a verified trace segment.
   case archived(Archived)
+  /// Events of uploads were removed for good.
+  case purged(Purged)
 
   /// The stored name.
   public var kind: EventKind {
@@ -25,6 +27,7 @@ public enum LedgerEvent: Equatable, Sendable {
     case .unsealed: .ledgerUnsealed
     case .tailLost: .ledgerTailLost
     case .archived: .ledgerArchived
+    case .purged: .ledgerPurged
     }
   }
 
@@ -40,6 +43,7 @@ public enum LedgerEvent: Equatable, Sendable {
     case .conditionsChanged(let payload): payload.write(to: &fields)
     case .tailLost(let payload): payload.write(to: &fields)
     case .archived(let payload): payload.write(to: &fields)
+    case .purged(let payload): payload.write(to: &fields)
     case .sealed, .unsealed: break
     }
     return fields
@@ -57,6 +61,7 @@ public enum LedgerEvent: Equatable, Sendable {
     case .ledgerUnsealed: self = .unsealed
     case .ledgerTailLost: self = .tailLost(try TailLost(fields))
     case .ledgerArchived: self = .archived(try Archived(fields))
+    case .ledgerPurged: self = .purged(try Purged(fields))
     default: return nil
     }
   }
@@ -206,13 +211,13 @@ public struct TailLost: EventPayload {
   }
 }
 
-/// A run of old events moved into a verified trace segment.
+/// Events of ended uploads moved into a verified trace segment.
 public struct Archived: EventPayload {
-  /// The first position that moved.
+  /// The first position in the segment.
   public let first: GlobalPosition
-  /// The last position that moved.
+  /// The last position in the segment; positions between the two may be missing in it.
   public let last: GlobalPosition
-  /// How many events moved.
+  /// How many events the segment holds.
   public let count: Int64
   /// The SHA-256 of the segment file.
   public let digest: ContentHash
@@ -238,5 +243,29 @@ public struct Archived: EventPayload {
     fields.setPayload([
       "first": .integer(first.value), "last": .integer(last.value), "count": .integer(count),
     ])
+  }
+}
+
+/// Events of uploads were removed for good: nobody can say any more what they were.
+public struct Purged: EventPayload {
+  /// How many uploads went.
+  public let uploads: Int64
+  /// How many events left the log.
+  public let count: Int64
+
+  /// Makes the fact from its counts.
+  public init(uploads: Int64, count: Int64) {
+    self.uploads = uploads
+    self.count = count
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    uploads = try payload.requiredInteger("uploads")
+    count = try payload.requiredInteger("count")
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.setPayload(["uploads": .integer(uploads), "count": .integer(count)])
   }
 }

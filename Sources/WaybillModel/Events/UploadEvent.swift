@@ -140,7 +140,7 @@ public enum UploadEvent: Equatable, Sendable {
     case .verificationRevoked: self = .verificationRevoked
     case .observationNoted: self = .noted(try Noted(fields))
     case .ledgerLaunched, .ledgerReconciled, .conditionsChanged, .ledgerSealed, .ledgerUnsealed,
-      .ledgerTailLost, .ledgerArchived:
+      .ledgerTailLost, .ledgerArchived, .ledgerPurged:
       return nil
     }
   }
@@ -222,12 +222,14 @@ public enum EventKind: String, CaseIterable, Sendable {
   case ledgerTailLost = "ledger.tail_lost"
   /// Ended streams were moved into a trace segment.
   case ledgerArchived = "ledger.archived"
+  /// Ended uploads were removed for good.
+  case ledgerPurged = "ledger.purged"
 
   /// Whether the kind belongs to the ledger's own stream.
   public var isLedgerKind: Bool {
     switch self {
     case .ledgerLaunched, .ledgerReconciled, .conditionsChanged, .ledgerSealed, .ledgerUnsealed,
-      .ledgerTailLost, .ledgerArchived:
+      .ledgerTailLost, .ledgerArchived, .ledgerPurged:
       true
     default: false
     }

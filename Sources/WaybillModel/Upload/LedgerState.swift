@@ -38,7 +38,7 @@ public struct LedgerState: Equatable, Sendable {
     case .sealed: isSealed = true
     case .unsealed: isSealed = false
     case .tailLost: tailLost = recorded.position
-    case .archived: break
+    case .archived, .purged: break
     }
   }
 }

@@ -118,7 +118,11 @@ extension LedgerEvent {
     case .tailLost(let fact):
       "events \(fact.lastPosition.value + 1) to \(fact.markedPosition.value) are gone"
     case .archived(let fact):
-      "events \(fact.first.value) to \(fact.last.value) moved into an archive"
+      HumanText.count(Int(clamping: fact.count), "event") + " of ended uploads, positions"
+        + " \(fact.first.value) to \(fact.last.value), moved into \(SegmentName(fact).text)"
+    case .purged(let fact):
+      HumanText.count(Int(clamping: fact.uploads), "upload") + " removed for good, with "
+        + HumanText.count(Int(clamping: fact.count), "event")
     case .sealed, .unsealed: ""
     }
   }
