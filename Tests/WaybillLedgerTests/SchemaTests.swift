@@ -135,7 +135,7 @@ struct SchemaTests {
     try FileManager.default.copyItem(atPath: golden.path, toPath: copy.database)
     let reader = try await copy.reader()
     #expect(try await reader.verify().findings == [])
-    #expect(try await reader.verify().archived == 22)
+    #expect(try await reader.verify().archived == 21)
     #expect(try await reader.segments().map(\.archived.digest) == [UploadLife(6).hash])
     let words = try await ([1, 2, 3, 4, 7] as [UInt64]).asyncMap { number in
       try await reader.upload(UploadLife(number).id)?.stateWord
