@@ -17,7 +17,7 @@ let package = Package(
   platforms: [.iOS(.v17), .macOS(.v14)],
   products: [
     .library(
-      name: "Waybill", targets: ["WaybillModel", "WaybillLedger", "WaybillEngine"]),
+      name: "Waybill", targets: ["WaybillModel", "WaybillLedger", "WaybillTrace", "WaybillEngine"]),
     .library(name: "WaybillServer", targets: ["WaybillServer"]),
     .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
     .executable(name: "waybill", targets: ["waybill"]),
@@ -43,7 +43,8 @@ let package = Package(
     .target(
       name: "CSchema", path: "schema",
       exclude: [
-        "README.md", "ledger.sql", "migrations", "projections", "events", "http", "server",
+        "README.md", "ledger.sql", "trace.md", "migrations", "projections", "events", "http",
+        "server",
       ],
       sources: ["schema.c"], publicHeadersPath: "include"),
 
@@ -61,6 +62,9 @@ let package = Package(
     .target(
       name: "WaybillLedger",
       dependencies: ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite"]),
+    .target(
+      name: "WaybillTrace",
+      dependencies: ["WaybillModel", "WaybillSystem", "WaybillHash", "CLZ4"]),
     .target(
       name: "WaybillEngine",
       dependencies: [
@@ -81,7 +85,7 @@ let package = Package(
       name: "waybill",
       dependencies: [
         "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "WaybillLedger",
-        "WaybillEngine", "WaybillServer", "CLZ4",
+        "WaybillTrace", "WaybillEngine", "WaybillServer",
       ],
       path: "tools/waybill"),
 
@@ -89,6 +93,9 @@ let package = Package(
     .testTarget(
       name: "WaybillLedgerTests",
       dependencies: ["WaybillLedger", "WaybillSQLite", "WaybillTesting"]),
+    .testTarget(
+      name: "WaybillTraceTests",
+      dependencies: ["WaybillTrace", "WaybillHash", "WaybillSystem", "WaybillTesting"]),
     .testTarget(
       name: "WaybillEngineTests",
       dependencies: ["WaybillSystem", "WaybillEngine", "WaybillServer", "WaybillTesting"]),

@@ -1,9 +1,9 @@
-internal import CLZ4
 internal import WaybillEngine
 internal import WaybillHash
 internal import WaybillModel
 internal import WaybillSQLite
 internal import WaybillServer
+internal import WaybillTrace
 
 /// The versions of this program and of the libraries in its process.
 enum Version {
@@ -13,7 +13,7 @@ enum Version {
   /// Each library with its version.
   static var libraries: [(name: String, version: String)] {
     var all = [
-      ("SQLite", Connection.libraryVersion), ("LZ4", String(cString: LZ4_versionString())),
+      ("SQLite", Connection.libraryVersion), ("LZ4", TraceFormat.libraryVersion),
       ("libmicrohttpd", WaybillServer.libraryVersion),
     ]
     #if os(Linux)

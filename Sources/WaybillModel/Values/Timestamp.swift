@@ -69,13 +69,13 @@ extension Timestamp {
 ///
 /// Days are turned into dates by counting from 0000-03-01, so that the leap day ends a year
 /// (E. M. Reingold, N. Dershowitz, *Calendrical Calculations*, chapter 2).
-struct CalendarTime: Equatable {
-  var year: Int64
-  var month: Int64
-  var day: Int64
-  var hour: Int64
-  var minute: Int64
-  var second: Int64
+package struct CalendarTime: Equatable {
+  package var year: Int64
+  package var month: Int64
+  package var day: Int64
+  package var hour: Int64
+  package var minute: Int64
+  package var second: Int64
 
   init(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
     self.year = year
@@ -86,7 +86,7 @@ struct CalendarTime: Equatable {
     self.second = second
   }
 
-  init(secondsSinceEpoch seconds: Int64) {
+  package init(secondsSinceEpoch seconds: Int64) {
     let dayCount = seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)
     let inDay = seconds - dayCount * 86_400
     let shifted = dayCount + 719_468

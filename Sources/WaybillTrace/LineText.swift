@@ -1,0 +1,162 @@
+internal import WaybillModel
+
+/// The pieces of a JSON line, written byte by byte.
+extension ByteBuffer {
+  /// The comma, key and colon before a value. The first key of a line stands behind its brace.
+  mutating func append(key: StaticString) {
+    let length = key.utf8CodeUnitCount
+    let out = spare(length + 4)
+    out[0] = UInt8(ascii: ",")
+    out[1] = UInt8(ascii: "\"")
+    (out + 2).update(from: key.utf8Start, count: length)
+    out[length + 2] = UInt8(ascii: "\"")
+    out[length + 3] = UInt8(ascii: ":")
+    commit(length + 4)
+  }
+
+  /// An integer as a number, or as a string where readers that count in doubles would round it.
+  mutating func append(json number: Int64) {
+    let isExact = number.magnitude < 1 << 53
+    if !isExact { append(UInt8(ascii: "\"")) }
+    append(decimal: number)
+    if !isExact { append(UInt8(ascii: "\"")) }
+  }
+
+  private mutating func append(decimal number: Int64) {
+    let out = spare(20)
+    var rest = number.magnitude
+    var length = number < 0 ? 2 : 1
+    while rest > 9 {
+      rest /= 10
+      length += 1
+    }
+    if number < 0 { out[0] = UInt8(ascii: "-") }
+    rest = number.magnitude
+    var at = length
+    repeat {
+      at -= 1
+      out[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    commit(length)
+  }
+
+  /// Text as a JSON string.
+  mutating func append(json text: String) {
+    var text = text
+    text.withUTF8 { append(json: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Bytes that are valid UTF-8 as a JSON string on one line, the way `JSONValue` writes one: what
+  /// a terminal or a line reader would take as a command is escaped, all else stands as it is.
+  mutating func append(json text: UnsafeRawBufferPointer) {
+    append(UInt8(ascii: "\""))
+    var plain = 0
+    var at = 0
+    while at < text.count {
+      let byte = text[at]
+      if byte >= 0x20, byte < 0x7f, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+        at += 1
+        continue
+      }
+      guard let (scalar, length) = ByteBuffer.escaped(text, at) else {
+        at += 1
+        continue
+      }
+      append(UnsafeRawBufferPointer(rebasing: text[plain..<at]))
+      append(escape: scalar)
+      at += length
+      plain = at
+    }
+    append(UnsafeRawBufferPointer(rebasing: text[plain..<at]))
+    append(UInt8(ascii: "\""))
+  }
+
+  /// The scalar at a byte and its length, if it is one that must be escaped.
+  private static func escaped(
+    _ text: UnsafeRawBufferPointer, _ at: Int
+  ) -> (scalar: UInt16, length: Int)? {
+    let byte = text[at]
+    if byte < 0x80 { return (UInt16(byte), 1) }
+    if byte == 0xc2, at + 1 < text.count, text[at + 1] < 0xa0 {
+      return (UInt16(text[at + 1]), 2)
+    }
+    if byte == 0xe2, at + 2 < text.count, text[at + 1] == 0x80, text[at + 2] & 0xfe == 0xa8 {
+      return (0x2000 | UInt16(text[at + 2] & 0x3f), 3)
+    }
+    return nil
+  }
+
+  private mutating func append(escape scalar: UInt16) {
+    append(UInt8(ascii: "\\"))
+    switch scalar {
+    case 0x22, 0x5c: append(UInt8(scalar))
+    case 0x0a: append(UInt8(ascii: "n"))
+    case 0x0d: append(UInt8(ascii: "r"))
+    case 0x09: append(UInt8(ascii: "t"))
+    default:
+      append(UInt8(ascii: "u"))
+      for shift in stride(from: UInt16(12), through: 0, by: -4) {
+        append(Hex.digit(UInt8(scalar >> shift & 0xf)))
+      }
+    }
+  }
+
+  /// A SHA-256 as a JSON string of 64 hexadecimal digits.
+  mutating func append(json hash: ContentHash) {
+    let out = spare(66)
+    out[0] = UInt8(ascii: "\"")
+    hash.withBytes { bytes in
+      for at in 0..<32 {
+        out[2 * at + 1] = Hex.digit(bytes[at] >> 4)
+        out[2 * at + 2] = Hex.digit(bytes[at] & 0xf)
+      }
+    }
+    out[65] = UInt8(ascii: "\"")
+    commit(66)
+  }
+
+  /// A UUID as a JSON string of 36 characters.
+  mutating func append(json high: UInt64, _ low: UInt64) {
+    let out = spare(38)
+    out[0] = UInt8(ascii: "\"")
+    var at = 1
+    for index in 0..<32 {
+      if index == 8 || index == 12 || index == 16 || index == 20 {
+        out[at] = UInt8(ascii: "-")
+        at += 1
+      }
+      let half = index < 16 ? high : low
+      out[at] = Hex.digit(UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15))) & 0xf)
+      at += 1
+    }
+    out[at] = UInt8(ascii: "\"")
+    commit(38)
+  }
+
+  /// A moment of the years 1 to 9999 as RFC 3339 spells it, in UTC with six decimals.
+  mutating func append(json date: CalendarTime, microsecond: Int64) {
+    let out = spare(29)
+    out[0] = UInt8(ascii: "\"")
+    ByteBuffer.put(date.year, digits: 4, then: UInt8(ascii: "-"), out + 1)
+    ByteBuffer.put(date.month, digits: 2, then: UInt8(ascii: "-"), out + 6)
+    ByteBuffer.put(date.day, digits: 2, then: UInt8(ascii: "T"), out + 9)
+    ByteBuffer.put(date.hour, digits: 2, then: UInt8(ascii: ":"), out + 12)
+    ByteBuffer.put(date.minute, digits: 2, then: UInt8(ascii: ":"), out + 15)
+    ByteBuffer.put(date.second, digits: 2, then: UInt8(ascii: "."), out + 18)
+    ByteBuffer.put(microsecond, digits: 6, then: UInt8(ascii: "Z"), out + 21)
+    out[28] = UInt8(ascii: "\"")
+    commit(29)
+  }
+
+  private static func put(
+    _ number: Int64, digits: Int, then mark: UInt8, _ out: UnsafeMutablePointer<UInt8>
+  ) {
+    var rest = number
+    for place in stride(from: digits - 1, through: 0, by: -1) {
+      out[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    out[digits] = mark
+  }
+}
