@@ -3,12 +3,13 @@ internal import WaybillModel
 /// The pieces of a JSON line, written byte by byte.
 extension ByteBuffer {
   /// The comma, key and colon before a value. The first key of a line stands behind its brace.
-  mutating func append(key: StaticString) {
-    let length = key.utf8CodeUnitCount
+  mutating func append(key: TraceKey) {
+    let name = key.name
+    let length = name.utf8CodeUnitCount
     let out = spare(length + 4)
     out[0] = UInt8(ascii: ",")
     out[1] = UInt8(ascii: "\"")
-    (out + 2).update(from: key.utf8Start, count: length)
+    (out + 2).update(from: name.utf8Start, count: length)
     out[length + 2] = UInt8(ascii: "\"")
     out[length + 3] = UInt8(ascii: ":")
     commit(length + 4)
@@ -97,9 +98,14 @@ extension ByteBuffer {
     default:
       append(UInt8(ascii: "u"))
       for shift in stride(from: UInt16(12), through: 0, by: -4) {
-        append(Hex.digit(UInt8(scalar >> shift & 0xf)))
+        append(ByteBuffer.digit(UInt8(scalar >> shift & 0xf)))
       }
     }
+  }
+
+  /// A hexadecimal digit in lower case.
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &+ value &- 10
   }
 
   /// A SHA-256 as a JSON string of 64 hexadecimal digits.
@@ -108,8 +114,8 @@ extension ByteBuffer {
     out[0] = UInt8(ascii: "\"")
     hash.withBytes { bytes in
       for at in 0..<32 {
-        out[2 * at + 1] = Hex.digit(bytes[at] >> 4)
-        out[2 * at + 2] = Hex.digit(bytes[at] & 0xf)
+        out[2 * at + 1] = ByteBuffer.digit(bytes[at] >> 4)
+        out[2 * at + 2] = ByteBuffer.digit(bytes[at] & 0xf)
       }
     }
     out[65] = UInt8(ascii: "\"")
@@ -127,7 +133,8 @@ extension ByteBuffer {
         at += 1
       }
       let half = index < 16 ? high : low
-      out[at] = Hex.digit(UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15))) & 0xf)
+      out[at] = ByteBuffer.digit(
+        UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15))) & 0xf)
       at += 1
     }
     out[at] = UInt8(ascii: "\"")

@@ -59,7 +59,7 @@ final class TraceChecker {
       }
     } else {
       if last != nil { try endRun() }
-      guard let before = line.chainBefore else { throw .missing(TraceKey.chainBefore) }
+      guard let before = line.chainBefore else { throw .missing(.chainBefore) }
       guard line.event.position.value != 1 || before == .zero else {
         throw LineProblem(.chainMismatch, "the chain before the first position is not zero")
       }

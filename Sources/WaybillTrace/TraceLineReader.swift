@@ -10,12 +10,12 @@ struct LineProblem: Error {
     self.message = message
   }
 
-  static func missing(_ key: StaticString) -> LineProblem {
-    LineProblem(.badLine, "the key \(key) is missing")
+  static func missing(_ key: TraceKey) -> LineProblem {
+    LineProblem(.badLine, "the key \(key.name) is missing")
   }
 
-  static func invalid(_ key: StaticString, _ wanted: String) -> LineProblem {
-    LineProblem(.badLine, "the value of \(key) is no \(wanted)")
+  static func invalid(_ key: TraceKey, _ wanted: String) -> LineProblem {
+    LineProblem(.badLine, "the value of \(key.name) is no \(wanted)")
   }
 }
 
@@ -41,179 +41,81 @@ struct FooterLine {
 }
 
 /// The one way from lines to headers, events and footers. Keys it does not know are passed over.
-enum TraceLineReader {
-  static func read(_ line: UnsafeRawBufferPointer) throws(LineProblem) -> TraceLineContent {
-    let fields = try LineFields(line)
-    let kind = try fields.text(TraceKey.kind)
-    switch kind {
-    case TraceFormat.headerKind: return .header(try header(fields))
-    case TraceFormat.footerKind: return .footer(try footer(fields))
-    default:
-      guard !kind.hasPrefix(TraceFormat.reservedPrefix) else {
-        throw LineProblem(.badLine, "lines of the kind \(EscapedText.escape(kind)) are not known")
-      }
-      return .event(try event(kind, fields))
+struct TraceLineReader {
+  private let fields = FlatLine()
+
+  func read(_ line: UnsafeRawBufferPointer) throws(LineProblem) -> TraceLineContent {
+    if TraceHeaderLine.isHeader(line) { return .header(try TraceHeaderLine.read(line)) }
+    try fields.read(line)
+    guard let word = fields.plainBytes(.kind), let kind = EventKind(utf8: word) else {
+      return try unknown(try fields.text(.kind))
     }
+    return .event(try event(kind, kind.rawValue))
   }
 
-  private static func header(_ fields: LineFields) throws(LineProblem) -> TraceHeader {
-    let format = try fields.integer(TraceKey.format)
-    guard format <= TraceFormat.version else {
-      throw LineProblem(
-        .newerFormat,
-        "the trace has format \(format), and this version reads up to \(TraceFormat.version)")
+  private func unknown(_ kind: String) throws(LineProblem) -> TraceLineContent {
+    if kind == TraceFormat.footerKind { return .footer(try footer()) }
+    guard !kind.hasPrefix(TraceFormat.reservedPrefix) else {
+      throw LineProblem(.badLine, "no line of the kind \(EscapedText.escape(kind)) is known")
     }
-    var header = TraceHeader(
-      app: try fields.text(TraceKey.app), ledgerFormat: try fields.integer(TraceKey.ledgerFormat),
-      first: try fields.position(TraceKey.firstPosition),
-      last: try fields.position(TraceKey.lastPosition))
-    header.profile = try fields.text(TraceKey.profile)
-    header.cuts = try fields.texts(TraceKey.cuts)
-    header.device = try fields.optionalText(TraceKey.device)
-    return header
+    return .event(try event(nil, kind))
   }
 
-  private static func footer(_ fields: LineFields) throws(LineProblem) -> FooterLine {
-    guard let digest = try fields.hash(TraceKey.sha256) else { throw .missing(TraceKey.sha256) }
+  private func footer() throws(LineProblem) -> FooterLine {
+    guard let digest = try fields.optionalHash(.sha256) else { throw .missing(.sha256) }
     return FooterLine(
-      count: try fields.integer(TraceKey.count), digest: digest,
-      last: try fields.position(TraceKey.lastPosition))
+      count: try fields.integer(.count), digest: digest, last: try fields.position(.lastPosition))
   }
 
-  private static func event(
-    _ kind: String, _ fields: LineFields
-  ) throws(LineProblem) -> EventLine {
-    guard let id = EventID(try fields.text(TraceKey.eventID)) else {
-      throw .invalid(TraceKey.eventID, "UUID")
-    }
-    var upload: UploadID?
-    if let text = try fields.optionalText(TraceKey.uploadID) {
-      upload = UploadID(text)
-      if upload == nil { throw .invalid(TraceKey.uploadID, "UUID") }
-    }
-    guard let time = try fields.time(TraceKey.time, orElse: TraceKey.timeMicroseconds) else {
-      throw .missing(TraceKey.time)
+  private func event(_ kind: EventKind?, _ kindName: String) throws(LineProblem) -> EventLine {
+    guard let id = try fields.optionalUUID(.eventID) else { throw .missing(.eventID) }
+    guard let time = try fields.optionalTime(.time, orElse: .timeMicroseconds) else {
+      throw .missing(.time)
     }
     let event = RecordedEvent(
-      position: GlobalPosition(try fields.integer(TraceKey.position)), id: id, upload: upload,
-      revision: StreamRevision(try fields.integer(TraceKey.revision)), kindName: kind,
-      version: Int(try fields.integer(TraceKey.version)), time: time,
-      causeName: try fields.text(TraceKey.cause),
-      launch: LaunchGeneration(try fields.integer(TraceKey.launch)),
-      compensates: try fields.position(TraceKey.compensates),
-      observation: try fields.optionalText(TraceKey.observation).map { ObservationKey($0) },
-      fields: try eventFields(fields))
+      position: GlobalPosition(try fields.integer(.position)),
+      id: EventID(high: id.high, low: id.low),
+      upload: try fields.optionalUUID(.uploadID).map { UploadID(high: $0.high, low: $0.low) },
+      revision: StreamRevision(try fields.integer(.revision)), kind: kind, kindName: kindName,
+      version: Int(try fields.integer(.version)), time: time, causeName: try cause(),
+      launch: LaunchGeneration(try fields.integer(.launch)),
+      compensates: try fields.position(.compensates),
+      observation: try fields.optionalText(.observation).map { ObservationKey($0) },
+      fields: try eventFields())
     return EventLine(
-      event: event, chainBefore: try fields.hash(TraceKey.chainBefore),
-      chain: try fields.hash(TraceKey.chain))
+      event: event, chainBefore: try fields.optionalHash(.chainBefore),
+      chain: try fields.optionalHash(.chain))
   }
 
-  private static func eventFields(_ line: LineFields) throws(LineProblem) -> EventFields {
-    var fields = EventFields()
-    fields.part = try line.optionalInteger(TraceKey.part)
-    fields.bytes = try line.optionalInteger(TraceKey.bytes)
-    fields.attempt = try line.optionalInteger(TraceKey.attempt)
-    fields.until = try line.time(
-      TraceKey.until, orElse: TraceKey.untilMicroseconds)?.microseconds
-    fields.code = try line.optionalText(TraceKey.code)
-    fields.reference = try line.optionalText(TraceKey.reference)
-    fields.hash = try line.hash(TraceKey.hash)
-    fields.name = try name(line)
-    fields.payload = try line.optionalText(TraceKey.payload)
-    return fields
+  /// The word of the cause; a known one costs no copy.
+  private func cause() throws(LineProblem) -> String {
+    if let word = fields.plainBytes(.cause), let cause = Cause(utf8: word) { return cause.rawValue }
+    return try fields.text(.cause)
   }
 
-  private static func name(_ line: LineFields) throws(LineProblem) -> [UInt8]? {
-    let text = try line.optionalText(TraceKey.name)
-    guard let coded = try line.optionalText(TraceKey.nameBase64) else {
+  private func eventFields() throws(LineProblem) -> EventFields {
+    var event = EventFields()
+    event.part = try fields.optionalInteger(.part)
+    event.bytes = try fields.optionalInteger(.bytes)
+    event.attempt = try fields.optionalInteger(.attempt)
+    event.until = try fields.optionalTime(.until, orElse: .untilMicroseconds)?.microseconds
+    event.code = try fields.optionalText(.code)
+    event.reference = try fields.optionalText(.reference)
+    event.hash = try fields.optionalHash(.hash)
+    event.name = try name()
+    event.payload = try fields.optionalText(.payload)
+    return event
+  }
+
+  private func name() throws(LineProblem) -> [UInt8]? {
+    let text = try fields.optionalText(.name)
+    guard let coded = try fields.optionalText(.nameBase64) else {
       return text.map { [UInt8]($0.utf8) }
     }
-    guard text == nil, let bytes = Base64.decode(coded) else {
-      throw .invalid(TraceKey.nameBase64, "base64, or stands beside name")
+    guard text == nil else {
+      throw LineProblem(.badLine, "the keys name and name_base64 stand side by side")
     }
+    guard let bytes = Base64.decode(coded) else { throw .invalid(.nameBase64, "base64") }
     return bytes
-  }
-}
-
-/// The values of a flat line by their keys.
-struct LineFields {
-  private let members: [JSONValue.Member]
-
-  init(_ line: UnsafeRawBufferPointer) throws(LineProblem) {
-    let document: JSONValue
-    do throws(JSONError) {
-      document = try JSONValue.read([UInt8](line), maximumDepth: 2)
-    } catch {
-      throw LineProblem(.badLine, "the line is no JSON: \(error)")
-    }
-    guard case .object(let members) = document else {
-      throw LineProblem(.badLine, "the line is no JSON object")
-    }
-    self.members = members
-  }
-
-  private subscript(key: StaticString) -> JSONValue? {
-    let name = key.description
-    return members.first { $0.key == name }?.value
-  }
-
-  func optionalText(_ key: StaticString) throws(LineProblem) -> String? {
-    guard let value = self[key] else { return nil }
-    guard case .text(let text) = value else { throw .invalid(key, "string") }
-    return text
-  }
-
-  func text(_ key: StaticString) throws(LineProblem) -> String {
-    guard let text = try optionalText(key) else { throw .missing(key) }
-    return text
-  }
-
-  func texts(_ key: StaticString) throws(LineProblem) -> [String] {
-    guard let value = self[key] else { throw .missing(key) }
-    guard let values = value.array else { throw .invalid(key, "list of strings") }
-    let texts = values.compactMap(\.text)
-    guard texts.count == values.count else { throw .invalid(key, "list of strings") }
-    return texts
-  }
-
-  /// An integer, as a number or as a string of its decimal digits.
-  func optionalInteger(_ key: StaticString) throws(LineProblem) -> Int64? {
-    switch self[key] {
-    case nil: return nil
-    case .integer(let number): return number
-    case .text(let text):
-      guard let number = Int64(text), String(number) == text else { throw .invalid(key, "integer") }
-      return number
-    default: throw .invalid(key, "integer")
-    }
-  }
-
-  func integer(_ key: StaticString) throws(LineProblem) -> Int64 {
-    guard let number = try optionalInteger(key) else { throw .missing(key) }
-    return number
-  }
-
-  func position(_ key: StaticString) throws(LineProblem) -> GlobalPosition? {
-    try optionalInteger(key).map { GlobalPosition($0) }
-  }
-
-  func hash(_ key: StaticString) throws(LineProblem) -> ContentHash? {
-    guard let text = try optionalText(key) else { return nil }
-    guard let hash = ContentHash(hex: text) else { throw .invalid(key, "SHA-256") }
-    return hash
-  }
-
-  /// A moment, as RFC 3339 spells it or in microseconds under another key.
-  func time(
-    _ key: StaticString, orElse number: StaticString
-  ) throws(LineProblem) -> Timestamp? {
-    let microseconds = try optionalInteger(number)
-    guard let text = try optionalText(key) else {
-      return microseconds.map { Timestamp(microseconds: $0) }
-    }
-    guard microseconds == nil, let time = Timestamp(rfc3339: text) else {
-      throw .invalid(key, "RFC 3339 time, or stands beside \(number)")
-    }
-    return time
   }
 }

@@ -52,6 +52,7 @@ package final class TraceReader {
   private let limits: TraceLimits
   private let input: TraceInput
   private let decoder = LZ4FrameDecoder()
+  private let lineReader = TraceLineReader()
   private let linesHasher = SHA256()
   private let indexHasher = SHA256()
   private var place = Place.outside
@@ -158,7 +159,7 @@ extension TraceReader {
     case .behindFooter:
       throw LineProblem(.misplacedLine, "a line stands behind the footer")
     case .within(let checker):
-      switch try TraceLineReader.read(line) {
+      switch try lineReader.read(line) {
       case .header:
         throw LineProblem(.missingFooter, "another trace begins before this one has its footer")
       case .event(let line):
@@ -187,7 +188,7 @@ extension TraceReader {
     let isFirst = lineCount == 1
     let content: TraceLineContent
     do throws(LineProblem) {
-      content = try TraceLineReader.read(line)
+      content = try lineReader.read(line)
     } catch {
       guard isFirst, error.code == .badLine else { throw error }
       throw LineProblem(.notATrace, "the file is LZ4, but no trace: \(error.message)")

@@ -77,7 +77,9 @@ package struct CalendarTime: Equatable {
   package var minute: Int64
   package var second: Int64
 
-  init(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
+  package init(
+    year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64
+  ) {
     self.year = year
     self.month = month
     self.day = day
@@ -104,7 +106,7 @@ package struct CalendarTime: Equatable {
     second = inDay % 60
   }
 
-  var secondsSinceEpoch: Int64 {
+  package var secondsSinceEpoch: Int64 {
     let marchYear = month <= 2 ? year - 1 : year
     let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
     let yearOfEra = marchYear - era * 400
@@ -115,7 +117,7 @@ package struct CalendarTime: Equatable {
   }
 
   /// Whether the date exists and the time is within a day; 60 is allowed for a leap second.
-  var isValid: Bool {
+  package var isValid: Bool {
     guard (1...12).contains(month) else { return false }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let days: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

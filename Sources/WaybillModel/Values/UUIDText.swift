@@ -40,12 +40,12 @@ enum UUIDText {
 }
 
 /// Hexadecimal digits, lower case when written and either case when read.
-package enum Hex {
-  package static func digit(_ value: UInt8) -> UInt8 {
+enum Hex {
+  static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
-  package static func value(_ digit: UInt8) -> UInt8? {
+  static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
