@@ -68,7 +68,7 @@ let package = Package(
     .target(
       name: "WaybillEngine",
       dependencies: [
-        "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger",
+        "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger", "WaybillTrace",
         .target(name: "CCurl", condition: .when(platforms: [.linux])),
       ]),
     .target(

@@ -19,8 +19,12 @@ public actor Ledger {
   public nonisolated let reader: LedgerReader
   /// Which launch of the ledger this is.
   public nonisolated let launch: LaunchGeneration
+  /// The folder of the ledger.
+  public nonisolated let directory: String
   /// The folder of the staged copies.
   public nonisolated let stagingDirectory: String
+  /// The folder of the trace segments that ended uploads have moved into.
+  public nonisolated let archiveDirectory: String
   /// The folder other processes drop commands into.
   nonisolated let inboxDirectory: String
 
@@ -39,7 +43,9 @@ public actor Ledger {
   private init(opened: OpenedLedger) {
     reader = opened.reader
     launch = opened.launch
+    directory = opened.files.directory
     stagingDirectory = opened.files.staged
+    archiveDirectory = opened.files.archive
     inboxDirectory = opened.files.inbox
     lease = opened.lease
     writer = opened.writer

@@ -7,14 +7,14 @@ internal import WaybillSystem
   internal import Glibc
 #endif
 
-/// A trace that is being written beside its place, and gets its name when it is whole.
+/// A trace that is being written, and gets its name when it is whole.
 ///
-/// Until `publish` it lies in the same folder under a name of its own that begins with a dot, for
-/// its owner alone (mode 0600); a crash leaves at most that behind. A file that is not published is
+/// Until `publish` it lies in its folder under a name of its own that begins with a dot, for its
+/// owner alone (mode 0600); a crash leaves at most that behind. A file that is not published is
 /// removed when this object goes.
 package final class TraceFile {
-  /// Where it lies once it is published.
-  package let path: String
+  /// How every name begins and ends under which a file lies until it is published.
+  package static let temporaryName = (prefix: ".waybill-", suffix: ".part")
   /// Where it lies until then.
   package let temporaryPath: String
 
@@ -22,17 +22,15 @@ package final class TraceFile {
   private let descriptor: Int32
   private var isPublished = false
 
-  /// Makes an empty file beside `path`.
+  /// Makes an empty file in a folder.
   ///
-  /// - Throws: `not_found`, `unusable`, `disk_full` or `input_output`; nothing was made then. That
-  ///   the name is taken shows only when the file is published.
-  package init(path: String) throws(TraceError) {
-    self.path = path
-    let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  /// - Throws: `not_found`, `unusable`, `disk_full` or `input_output`; nothing was made then.
+  package init(folder: String) throws(TraceError) {
+    self.folder = folder
     // Of fixed length, since the name it shall get may be as long as names can be.
     let random = String(UInt64.random(in: .min ... .max), radix: 16)
-    temporaryPath = "\(folder)/.waybill-\(random).part"
+    let (prefix, suffix) = TraceFile.temporaryName
+    temporaryPath = "\(folder)/\(prefix)\(random)\(suffix)"
     descriptor = open(
       temporaryPath, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
     guard descriptor >= 0 else {
@@ -48,13 +46,14 @@ package final class TraceFile {
   /// Where a writer puts its bytes.
   package var sink: TraceSink { .descriptor(descriptor) }
 
-  /// Gives the file its name, with everything on stable storage: the bytes before the name, and the
+  /// Gives the file its name in its folder, with everything on stable storage: the bytes before the name, and the
   /// name before this returns. Never replaces a file that is there.
   ///
   /// - Throws: `exists` when the name is taken, otherwise what the system says; the file is not
   ///   there under its name then, unless only the last step failed (`input_output`).
-  package func publish() throws(TraceError) {
+  package func publish(as name: String) throws(TraceError) {
     precondition(!isPublished, "a trace is published once")
+    let path = "\(folder)/\(name)"
     let name = EscapedText.escape(path)
     guard fsync(descriptor) == 0 else { throw TraceError(.last, doing: "write \(name)") }
     // A second name, unlike a rename, never replaces what is there.

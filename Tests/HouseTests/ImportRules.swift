@@ -16,7 +16,9 @@ enum ImportRules {
     "WaybillSQLite": ["CSchema", "CSQLite", "SQLite3"],
     "WaybillLedger": ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite"],
     "WaybillTrace": ["WaybillModel", "WaybillSystem", "WaybillHash", "CLZ4"],
-    "WaybillEngine": ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger", "CCurl"],
+    "WaybillEngine": [
+      "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger", "WaybillTrace", "CCurl",
+    ],
     "WaybillServer": [
       "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "CMicroHTTPD",
     ],

@@ -69,7 +69,7 @@ extension Command {
   static let all: [Command] = [
     .push, .add, .cancel, .retry, .pause, .resume,
     .status, .queue, .log, .show,
-    .verify, .rebuild, .doctor,
+    .verify, .rebuild, .archive, .purge, .doctor,
     .serve,
     .help,
   ]

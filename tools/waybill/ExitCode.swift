@@ -1,3 +1,4 @@
+internal import WaybillEngine
 internal import WaybillLedger
 internal import WaybillModel
 internal import WaybillServer
@@ -131,6 +132,17 @@ extension Failure {
       default: .failed
       }
     self.init(code, error.message, remedy: error.remedy.asSentence)
+  }
+
+  /// A failure to move or remove uploads.
+  init(_ error: ArchiveError) {
+    if let error = error.ledger {
+      self.init(error)
+    } else {
+      self.init(
+        error.code == .damagedSegment ? .corrupt : .failed, error.message,
+        remedy: error.remedy.asSentence)
+    }
   }
 
   /// A failure of the reference server to start; its message holds the remedy too.

@@ -138,6 +138,10 @@ public actor LedgerReader {
     files.map { HeadMark.read(path: $0.headMark) } ?? .absent
   }
 
+  /// The folder of the segments that ended uploads have moved into; nil for a database without a
+  /// folder.
+  public nonisolated var archiveDirectory: String? { files?.archive }
+
   /// The file that is touched after each commit, for whoever wants to be told of changes; nil for
   /// a database without a folder.
   public nonisolated var changeFile: String? { files?.headMark }

@@ -221,7 +221,8 @@ extension LedgerReader {
     let statement = try connection.prepare(
       "SELECT e.stream, count(*), max(revision) FROM events AS e"
         + " LEFT JOIN \(archived) AS a ON a.stream = e.stream GROUP BY e.stream"
-        + " HAVING count(*) + coalesce(max(a.removed), 0) <> max(revision) LIMIT 100")
+        + " HAVING count(*) + coalesce(max(a.removed), 0) <> max(revision)"
+        + " OR min(revision) <> 1 + coalesce(max(a.removed), 0) LIMIT 100")
     try statement.forEachRow { row in
       found.add(
         "revision_gap",

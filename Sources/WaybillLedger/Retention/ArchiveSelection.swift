@@ -48,10 +48,11 @@ extension LedgerReader {
   /// - Parameters:
   ///   - policy: what stays.
   ///   - now: the current time.
-  /// - Returns: uploads with at most `maximumArchivedEvents` events between them, and one more
-  ///   where a single one has more; ask again after they moved.
+  ///   - limit: how many events may be exceeded by one upload only; what moves in one transaction
+  ///     keeps to `maximumArchivedEvents`.
+  /// - Returns: uploads up to the limit; ask again after they moved.
   public func archivable(
-    _ policy: RetentionPolicy, now: Timestamp
+    _ policy: RetentionPolicy, now: Timestamp, limit: Int = maximumArchivedEvents
   ) throws(LedgerError) -> ArchiveSelection {
     try read("looking for ended uploads") { connection throws(SQLiteError) in
       guard formatVersion >= 2 else { return ArchiveSelection() }
@@ -86,7 +87,7 @@ extension LedgerReader {
           failure = error
           return false
         }
-        return builder.eventCount < LedgerReader.maximumArchivedEvents
+        return builder.eventCount < limit
       }
       if let failure { throw failure }
       return builder.selection
@@ -131,7 +132,7 @@ extension LedgerReader {
 private struct StreamPositions {
   let stream: Int64
   var all: [Int64] = []
-  let leaving: [Int64]
+  let leaving: ArraySlice<Int64>
 
   var removed: Int64 { Int64(leaving.count) }
 
@@ -147,10 +148,7 @@ private struct StreamPositions {
       return true
     }
     all = positions
-    leaving =
-      ArchivedStream.leaving(kinds).map { leaves in
-        zip(positions, leaves).filter(\.1).map(\.0)
-      } ?? []
+    leaving = positions.prefix(ArchivedStream.leavingCount(kinds) ?? 0)
     if leaving.isEmpty { return nil }
   }
 }

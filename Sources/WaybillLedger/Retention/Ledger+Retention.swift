@@ -71,6 +71,14 @@ extension LedgerReader {
     ).first
   }
 
+  /// The chain value of the event before a position, whether that is in the log or has left it;
+  /// nil where the log cannot say.
+  package func chain(before position: GlobalPosition) throws(LedgerError) -> ContentHash? {
+    try read("reading the chain") { connection throws(SQLiteError) in
+      try connection.chain(before: position.value)
+    }
+  }
+
   private func segments(
     _ positions: String, _ id: UploadID?
   ) throws(LedgerError) -> [RecordedSegment] {
@@ -102,7 +110,4 @@ extension LedgerReader {
       return try statement.ids()
     }
   }
-
-  /// The folder of the segments; nil for a database without a folder.
-  public nonisolated var archiveFolder: String? { files?.archive }
 }

@@ -88,19 +88,17 @@ public struct SegmentName: Hashable, Sendable {
   }
 }
 
-/// Which events of an ended stream stay in the log when the stream moves into an archive.
+/// What of an ended stream stays in the log when the stream moves into an archive.
 public enum ArchivedStream {
-  /// Whether each event of a stream leaves the log, in the order of the stream; nil for a stream
-  /// that has not ended.
+  /// How many events leave the log, from the first on; nil for a stream that has not ended.
   ///
   /// What ended it stays, and all that came after: it says what became of the bytes, and the stream
-  /// goes on from there. The end as a duplicate does not name the bytes, so their hash stays too.
-  public static func leaving(_ kinds: [EventKind?]) -> [Bool]? {
+  /// goes on from there. The end as a duplicate does not name the bytes, so it stays from their
+  /// hash on.
+  public static func leavingCount(_ kinds: [EventKind?]) -> Int? {
     guard let end = kinds.firstIndex(where: { $0.map { isEnd($0) } ?? false }) else { return nil }
-    return kinds.indices.map { index in
-      let isNeeded = kinds[index] == .uploadHashed && kinds[end] == .uploadDeduplicated
-      return index < end && !isNeeded
-    }
+    guard kinds[end] == .uploadDeduplicated else { return end }
+    return kinds[..<end].lastIndex(of: .uploadHashed) ?? end
   }
 
   private static func isEnd(_ kind: EventKind) -> Bool {

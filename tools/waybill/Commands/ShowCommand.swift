@@ -13,23 +13,27 @@ extension Command {
     run: { (invocation) async throws(Failure) -> ExitCode in
       let reader = try await invocation.openReader()
       let id = try await invocation.upload(named: invocation.operandText(0), in: reader)
-      let (upload, conditions) = try await Failure.from { () async throws(LedgerError) in
-        (try await reader.upload(id), try await reader.state().conditions)
+      let (conditions, segment) = try await Failure.from { () async throws(LedgerError) in
+        (try await reader.state().conditions, try await reader.segment(of: id))
       }
-      guard let upload else {
-        throw Failure(.failed, "the upload \(id) has no events", remedy: "Run 'waybill verify'.")
+      var events = try await logged(id, reader)
+      guard let first = events.first else {
+        throw Failure(
+          .failed, "nothing is known any more of the upload \(id)",
+          remedy: "It was purged; if not, run 'waybill verify'.")
       }
-      var events: [RecordedEvent] = []
-      var query = EventQuery()
-      query.upload = id
-      while true {
-        let page = try await Failure.from { [query] () async throws(LedgerError) in
-          try await reader.events(query)
+      if let segment {
+        let history = ArchivedHistory(
+          of: id, before: first.revision, in: segment,
+          folder: reader.archiveDirectory)
+        if let problem = history.problem {
+          invocation.messages.warning(
+            "its first events are in \(history.name): \(EscapedText.escape(problem))")
         }
-        events += page
-        guard page.count == LedgerReader.maximumPage, let last = page.last else { break }
-        query.after = last.position
+        events = history.events + events
       }
+      var upload = Upload(id: id)
+      for event in events { upload.evolve(event) }
       if invocation.format == .json {
         try invocation.output.json(upload.document(events))
         return .ok
@@ -43,6 +47,23 @@ extension Command {
       try list.end()
       return .ok
     })
+}
+
+/// The events of an upload that are in the log.
+private func logged(
+  _ id: UploadID, _ reader: LedgerReader
+) async throws(Failure) -> [RecordedEvent] {
+  var events: [RecordedEvent] = []
+  var query = EventQuery()
+  query.upload = id
+  while true {
+    let page = try await Failure.from { [query] () async throws(LedgerError) in
+      try await reader.events(query)
+    }
+    events += page
+    guard page.count == LedgerReader.maximumPage, let last = page.last else { return events }
+    query.after = last.position
+  }
 }
 
 extension Upload {

@@ -14,6 +14,13 @@ extension Invocation {
   ///   - uploads: what it happens to.
   /// - Throws: usage, where there is no terminal to ask at and no `--yes`.
   func agrees(to loss: String, _ uploads: [Upload]) throws(Failure) -> Bool {
+    try agrees(
+      to: loss,
+      what: uploads.count == 1 ? uploads[0].title : HumanText.count(uploads.count, "upload"))
+  }
+
+  /// Whether a person agrees to a loss; `what` is what it happens to, in words.
+  func agrees(to loss: String, what: String) throws(Failure) -> Bool {
     if arguments.has("yes") { return true }
     guard Descriptor.standardInput.isTerminal, messages.descriptor.isTerminal, !messages.isJSON
     else {
@@ -21,10 +28,9 @@ extension Invocation {
         .usage, "\(command.name) has to ask, and there is no terminal to ask at",
         remedy: "Add --yes to agree beforehand: \(loss). See what it would do with --dry-run.")
     }
-    let names = uploads.count == 1 ? uploads[0].title : HumanText.count(uploads.count, "upload")
     // What was typed before the question is no answer to it.
     tcflush(Descriptor.standardInput.number, TCIFLUSH)
-    messages.ask("\(command.name) \(names)? \(loss) [y/N] ")
+    messages.ask("\(command.name) \(what)? \(loss) [y/N] ")
     let answer = Descriptor.standardInput.readLine().lowercased()
     return answer == "y" || answer == "yes"
   }
