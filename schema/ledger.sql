@@ -83,7 +83,8 @@ CREATE TRIGGER archived_ranges_never_delete BEFORE DELETE ON archived_ranges BEG
 END;
 CREATE TRIGGER archived_ranges_never_overlap BEFORE INSERT ON archived_ranges
 WHEN new.last >= coalesce(
-    (SELECT first FROM archived_ranges WHERE first >= new.first ORDER BY first LIMIT 1), new.last + 1)
+    (SELECT first FROM archived_ranges WHERE first >= new.first ORDER BY first LIMIT 1),
+    new.last + 1)
   OR new.first <= coalesce(
     (SELECT last FROM archived_ranges WHERE first <= new.first ORDER BY first DESC LIMIT 1), 0)
 BEGIN
@@ -101,7 +102,7 @@ WHEN EXISTS (SELECT 1 FROM events WHERE position = new.position)
   OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND revision = new.revision)
   OR EXISTS (SELECT 1 FROM events WHERE stream = new.stream AND observation = new.observation
              AND new.observation IS NOT NULL)
-  OR new.position <= coalesce(
+  OR new.position BETWEEN 1 AND coalesce(
     (SELECT last FROM archived_ranges WHERE first <= new.position ORDER BY first DESC LIMIT 1), 0)
 BEGIN
   SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');

@@ -167,12 +167,11 @@ public struct Archive: Sendable {
   /// How many uploads leave in one transaction when all do.
   private static let purgedTogether = 200
 
-  /// Files beside the ledger that hold events or bytes of an earlier day, and that a purge of single
-  /// uploads leaves alone: backups made before a change of format, and copies whose record was lost.
+  /// Files beside the ledger that hold events or bytes of an earlier day, and that a purge of
+  /// single uploads leaves alone: backups made before a change of format, and copies whose record
+  /// was lost.
   public var copies: [String] {
-    let backups = SegmentFiles.names(in: ledger.directory).filter {
-      $0.hasPrefix("backup-v") && ($0.hasSuffix(".sqlite") || $0.hasSuffix(".unfinished"))
-    }
+    let backups = SegmentFiles.names(in: ledger.directory).filter { LedgerFiles.isBackup($0) }
     let setAside = SegmentFiles.names(in: "\(ledger.directory)/set-aside").map { "set-aside/\($0)" }
     return (backups + setAside).map { "\(ledger.directory)/\($0)" }
   }

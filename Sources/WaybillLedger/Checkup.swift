@@ -59,6 +59,12 @@ public struct Checkup: Equatable, Sendable {
   public var staged: (count: Int, byteCount: Int64) = (0, 0)
   /// Commands that wait in the inbox, and files there that are none.
   public var inbox: (waiting: Int, refused: Int) = (0, 0)
+  /// Whether the room for a full disk is kept back; nil where only a database was named.
+  public var hasReserve: Bool?
+  /// Trace segments the log speaks of, those of them that are not there, and the bytes of the rest.
+  public var archive: (segments: Int, missing: Int, byteCount: Int64) = (0, 0, 0)
+  /// Backups of an older format, and copies whose record was lost.
+  public var leftovers: (backups: Int, setAside: Int) = (0, 0)
   /// Bytes free on the disk of the ledger.
   public var freeBytes: Int64 = 0
 
@@ -71,7 +77,8 @@ public struct Checkup: Equatable, Sendable {
       && left.folder == right.folder && left.database == right.database && left.log == right.log
       && left.mark == right.mark && left.head == right.head && left.owner == right.owner
       && left.staged == right.staged && left.inbox == right.inbox
-      && left.freeBytes == right.freeBytes
+      && left.hasReserve == right.hasReserve && left.archive == right.archive
+      && left.leftovers == right.leftovers && left.freeBytes == right.freeBytes
   }
 }
 
@@ -108,7 +115,8 @@ extension Checkup {
   /// What the facts mean, in the order a person should read them.
   public var remarks: [Remark] {
     [sqliteRemark, formatRemark] + permissionRemarks
-      + [logRemark, markRemark, ownerRemark, stagedRemark, inboxRemark, roomRemark]
+      + [logRemark, markRemark, ownerRemark, stagedRemark, inboxRemark, archiveRemark]
+      + leftoverRemarks + [roomRemark]
   }
 
   private func remark(
@@ -208,8 +216,41 @@ extension Checkup {
       : remark(.fine, "inbox", "\(inbox.waiting) commands wait")
   }
 
+  private var archiveRemark: Remark {
+    archive.missing > 0
+      ? remark(
+        .problem, "archive",
+        "\(archive.missing) of \(archive.segments) segments are not in the folder 'archive'",
+        "put them back from a copy; uploads in them still say what became of them")
+      : remark(.fine, "archive", "\(archive.segments) segments, \(archive.byteCount) bytes")
+  }
+
+  private var leftoverRemarks: [Remark] {
+    var remarks: [Remark] = []
+    if leftovers.backups > 0 {
+      remarks.append(
+        remark(
+          .fine, "backups", "\(leftovers.backups) backups from before a change of format",
+          "delete backup-v*.sqlite once you are content with what 'waybill verify' says"))
+    }
+    if leftovers.setAside > 0 {
+      remarks.append(
+        remark(
+          .warning, "set_aside",
+          "\(leftovers.setAside) local copies in 'set-aside' have lost their record",
+          "add those that are still wanted again, then delete the folder"))
+    }
+    return remarks
+  }
+
   private var roomRemark: Remark {
-    freeBytes < Checkup.littleRoomBytes
+    if hasReserve == false {
+      return remark(
+        .warning, "disk",
+        "the room that is kept back for a full disk is used up; \(freeBytes) bytes are free",
+        "free some space; the next append keeps room back again")
+    }
+    return freeBytes < Checkup.littleRoomBytes
       ? remark(
         .warning, "disk", "only \(freeBytes) bytes are free on its disk", "free some space")
       : remark(.fine, "disk", "\(freeBytes) bytes are free on its disk")

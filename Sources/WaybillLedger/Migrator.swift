@@ -53,6 +53,8 @@ package struct Migrator: Sendable {
     guard version < newestVersion else { return }
     if version > 0 { try backUp(files, version: version) }
     do {
+      // A new ledger comes to be at once: half made, it would be taken for an old one.
+      if version == 0 { return try run(steps.joined(separator: "\n"), connection, to: steps.count) }
       for (index, step) in steps.enumerated() where Int64(index) >= version {
         try run(step, connection, to: index + 1)
       }

@@ -46,8 +46,8 @@ package final class TraceFile {
   /// Where a writer puts its bytes.
   package var sink: TraceSink { .descriptor(descriptor) }
 
-  /// Gives the file its name in its folder, with everything on stable storage: the bytes before the name, and the
-  /// name before this returns. Never replaces a file that is there.
+  /// Gives the file its name in its folder, with everything on stable storage: the bytes before the
+  /// name, and the name before this returns. Never replaces a file that is there.
   ///
   /// - Throws: `exists` when the name is taken, otherwise what the system says; the file is not
   ///   there under its name then, unless only the last step failed (`input_output`).

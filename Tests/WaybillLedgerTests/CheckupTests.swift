@@ -44,6 +44,10 @@ struct CheckupTests {
     #expect(levels { $0.inbox = (0, 1) } == ["inbox": .warning])
     #expect(levels { $0.inbox = (2, 0) } == ["inbox": .warning])
     #expect(levels { $0.freeBytes = 1000 } == ["disk": .warning])
+    #expect(levels { $0.hasReserve = false } == ["disk": .warning])
+    #expect(levels { $0.archive = (3, 1, 500) } == ["archive": .problem])
+    #expect(levels { $0.leftovers = (1, 0) } == [:])
+    #expect(levels { $0.leftovers = (0, 2) } == ["set_aside": .warning])
     var broken = healthy
     broken.database?.isOurs = false
     #expect(broken.remarks.filter { $0.level == .problem }.allSatisfy { !$0.remedy.isEmpty })
@@ -73,6 +77,22 @@ struct CheckupTests {
     #expect(checkup.database?.mode == 0o600 && checkup.folder?.mode == 0o700)
     #expect(checkup.mark == .position(checkup.head))
     #expect(checkup.remarks.allSatisfy { $0.level != .problem })
+    #expect(checkup.hasReserve == true)
+    let selection = try await reader.archivable(
+      RetentionPolicy(ageSeconds: 0), now: SystemClock.now)
+    #expect(selection.isEmpty, "its copy is not released")
+    try await ledger.append(
+      [ProposedEvent(.copyReleased, cause: .command)], to: UploadLife(1).id, expecting: .any)
+    _ = try await ledger.archive(
+      try await reader.archivable(RetentionPolicy(ageSeconds: 0), now: SystemClock.now),
+      digest: UploadLife(1).hash)
+    try Data().write(to: URL(fileURLWithPath: temporary.directory + "/backup-v1.sqlite"))
+    try FileManager.default.createDirectory(
+      atPath: temporary.directory + "/set-aside", withIntermediateDirectories: false)
+    try Data().write(to: URL(fileURLWithPath: temporary.directory + "/set-aside/x"))
+    let later = try await reader.checkup()
+    #expect(later.archive == (1, 1, 0))
+    #expect(later.leftovers == (1, 1))
     await ledger.close()
     #expect(try await reader.checkup().owner == nil)
   }

@@ -47,7 +47,8 @@ struct MigrationTests {
     #expect(try mode(backup()) == 0o600)
     #expect(try log(backup()) == before)
     #expect(
-      try rows(backup(), "PRAGMA user_version; PRAGMA application_id") == ["\(Self.format)", "1466005826"])
+      try rows(backup(), "PRAGMA user_version; PRAGMA application_id")
+        == ["\(Self.format)", "1466005826"])
     let reader = try await LedgerReader.open(backup())
     #expect(try await reader.verify().findings == [])
     await reader.close()

@@ -30,6 +30,13 @@ package struct LedgerFiles: Sendable {
   package var archive: String { directory + "/archive" }
   package var reserve: String { directory + "/reserve" }
 
+  package var setAside: String { directory + "/set-aside" }
+
+  /// Whether a name in the folder is that of a backup, finished or not.
+  package static func isBackup(_ name: String) -> Bool {
+    name.hasPrefix("backup-v") && (name.hasSuffix(".sqlite") || name.hasSuffix(".unfinished"))
+  }
+
   /// The copy that is made before a ledger leaves a format.
   package func backup(version: Int64) -> String { directory + "/backup-v\(version).sqlite" }
 

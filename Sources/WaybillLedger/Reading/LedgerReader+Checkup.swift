@@ -27,6 +27,7 @@ extension LedgerReader {
       case .mark(let mark): .position(mark.position)
       }
     if let files {
+      try lookAround(files, &checkup)
       try? Folder.forEachName(in: files.staged) { name in
         let copy = LedgerReader.file(files.staged + "/" + String(decoding: name, as: UTF8.self))
         checkup.staged.count += 1
@@ -43,6 +44,24 @@ extension LedgerReader {
       checkup.freeBytes = Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
     }
     return checkup
+  }
+
+  /// What lies beside the database.
+  private func lookAround(
+    _ files: LedgerFiles, _ checkup: inout Checkup
+  ) throws(LedgerError) {
+    checkup.hasReserve = LedgerReader.file(files.reserve) != nil
+    for segment in try segments() {
+      let file = LedgerReader.file("\(files.archive)/\(segment.name.text)")
+      checkup.archive.segments += 1
+      checkup.archive.missing += file == nil ? 1 : 0
+      checkup.archive.byteCount += file?.byteCount ?? 0
+    }
+    try? Folder.forEachName(in: files.directory) { name in
+      let name = String(decoding: name, as: UTF8.self)
+      checkup.leftovers.backups += LedgerFiles.isBackup(name) ? 1 : 0
+    }
+    try? Folder.forEachName(in: files.setAside) { _ in checkup.leftovers.setAside += 1 }
   }
 
   private static func file(_ path: String) -> Checkup.File? {

@@ -74,7 +74,7 @@ public struct SegmentName: Hashable, Sendable {
   /// How every name of a segment ends.
   public static let suffix = ".waybill.jsonl.lz4"
 
-  /// The name, such as `1-880-3c3c3c3c3c3c3c3c.waybill.jsonl.lz4`; no part of it comes from outside.
+  /// The name, such as `1-880-3c3c3c3c3c3c3c3c.waybill.jsonl.lz4`; none of it comes from outside.
   public let text: String
 
   /// The name of the segment that an event records.

@@ -7,10 +7,10 @@ extension Command {
     name: "archive", group: .keep, summary: "move uploads that ended long ago out of the log",
     usage: ["[--older-than TIME] [--keep-events N] [--keep-bytes SIZE] [-n]"],
     details: [
-      "An upload that is committed, cancelled or a duplicate leaves the log once nothing was recorded"
-        + " of it for some time, or earlier while the log is larger than it may be; then those that"
-        + " were added first go. Its events move into a trace in the folder 'archive' of the ledger,"
-        + " which is read back before one of them leaves.",
+      "An upload that is committed, cancelled or a duplicate leaves the log once nothing was"
+        + " recorded of it for some time, or earlier while the log is larger than it may be; then"
+        + " those that were added first go. Its events move into a trace in the folder 'archive' of"
+        + " the ledger, which is read back before one of them leaves.",
       "The ledger goes on saying what became of it and that its bytes are stored: 'show' finds it,"
         + " and the same file is not uploaded again.",
     ],
@@ -94,18 +94,16 @@ private struct ArchiveResult {
     let what =
       HumanText.count(uploads, "upload") + " with "
       + HumanText.count(Int(clamping: events), "event")
+    let left = HumanText.count(Int(clamping: removed), "event")
     guard !isTrial else {
-      return try invocation.output.line(
-        "would move \(what); \(HumanText.count(Int(clamping: removed), "event")) would leave the log"
-      )
+      return try invocation.output.line("would move \(what); \(left) would leave the log")
     }
     for segment in segments {
       try invocation.output.line(
         "archive/\(segment.name.text)  \(HumanText.count(segment.uploads, "upload")),"
           + " \(HumanText.byteCount(segment.byteCount))")
     }
-    try invocation.output.line(
-      "moved \(what); \(HumanText.count(Int(clamping: removed), "event")) left the log")
+    try invocation.output.line("moved \(what); \(left) left the log")
   }
 
   private var document: JSONValue {

@@ -48,6 +48,7 @@ extension Verification {
     .object([
       .init("v", .integer(1)), .init("type", .text("verify")), .init("ok", .bool(isSound)),
       .init("events", .integer(events)), .init("head", .integer(head.value)),
+      .init("archived", .integer(archived)),
       .init(
         "findings",
         .array(
@@ -63,7 +64,8 @@ extension Verification {
   }
 
   fileprivate var lines: [String] {
-    let size = "\(HumanText.count(Int(clamping: events), "event")), head \(head.value)"
+    let gone = archived > 0 ? ", \(archived) archived or purged" : ""
+    let size = "\(HumanText.count(Int(clamping: events), "event")), head \(head.value)\(gone)"
     guard !isSound else {
       return [
         depth == .deep
