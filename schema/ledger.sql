@@ -50,7 +50,7 @@ CREATE TABLE projections (
   name TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
   position INTEGER NOT NULL
-) STRICT;
+, launch INTEGER) STRICT;
 CREATE TABLE progress (
   stream INTEGER NOT NULL,
   part INTEGER NOT NULL,

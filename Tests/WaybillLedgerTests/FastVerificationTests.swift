@@ -40,7 +40,7 @@ struct FastVerificationTests {
       "UPDATE events SET chain = zeroblob(32) WHERE position = (SELECT max(position) FROM events)",
       "head_mark_mismatch"
     ),
-    ("UPDATE projections SET position = 3 WHERE name = 'work'", "projection_behind"),
+    ("UPDATE projections SET position = 3, launch = NULL WHERE name = 'work'", "projection_behind"),
     ("DROP TABLE queue", "projection_behind"),
   ]
 

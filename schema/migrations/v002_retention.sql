@@ -1,4 +1,5 @@
--- Format 2: ended uploads leave the log, into a trace segment or for good.
+-- Format 2: ended uploads leave the log, into a trace segment or for good; and a derived table says
+-- who keeps it up, instead of how far at every commit.
 
 -- Positions that are no longer in the log, in runs without a hole. The chain value of a run's last
 -- event carries the chain across it.
@@ -58,3 +59,7 @@ WHEN EXISTS (SELECT 1 FROM events WHERE position = new.position)
 BEGIN
   SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
 END;
+
+-- The launch that keeps a derived table up: it writes the rows in every transaction that appends, so
+-- a table is as new as the log while the newest event is of that launch.
+ALTER TABLE projections ADD COLUMN launch INTEGER;

@@ -89,8 +89,8 @@ struct Reserve {
       files.reserve, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_WRONLY, 0o600)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    var random = SystemRandomNumberGenerator()
-    let noise = (0..<Reserve.byteCount / 8).map { _ in random.next() as UInt64 }
+    var random = RandomBits()
+    let noise = (0..<Reserve.byteCount / 8).map { _ in random.next() }
     let written = noise.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     guard written == Reserve.byteCount, fsync(descriptor) == 0 else {
       unlink(files.reserve)

@@ -95,7 +95,7 @@ enum ProjectionComparison {
   ) throws(SQLiteError) {
     let name = LedgerStateTable.name
     // A ledger that was last written before there was this table has none until its next launch.
-    guard connection.checkpoint(of: name) != nil else { return }
+    guard connection.checkpoint(of: LedgerStateTable.self) != nil else { return }
     let row = try LedgerStateTable.read(connection)
     guard row != (try LogReading.ledgerState(connection)) else { return }
     found(

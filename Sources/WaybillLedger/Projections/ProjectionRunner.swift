@@ -16,35 +16,35 @@ enum ProjectionRunner {
   /// checkpoint is not what this code writes.
   @discardableResult
   static func bringUp(_ connection: Connection) throws(SQLiteError) -> [String: Work] {
-    let head = try connection.integer("SELECT max(position) FROM events") ?? 0
+    let newest = try connection.newestEvent()
     var done: [String: Work] = [:]
     for projection in Projections.derived {
-      let checkpoint = connection.checkpoint(of: projection.name)
-      let isOurs =
-        checkpoint.map { $0.version == projection.version && $0.position <= head } ?? false
+      let checkpoint = connection.checkpoint(of: projection)
       let isUsable = projection.isUsable(connection)
-      if let checkpoint, isOurs, isUsable, checkpoint.position == head {
+      if isUsable, checkpoint?.isAt(newest) ?? false {
         done[projection.name] = .ready
         continue
       }
-      let seen = isOurs && isUsable ? checkpoint?.position : nil
-      try bringUp(projection, connection, from: seen, to: head)
+      let isBehind = checkpoint.map { $0.position <= newest.position } ?? false
+      let seen = isUsable && isBehind ? checkpoint?.position : nil
+      try bringUp(projection, connection, from: seen, to: newest.position, launch: nil)
       done[projection.name] = seen == nil ? .rebuilt : .caughtUp
     }
     return done
   }
 
-  /// Drops one projection and folds the whole log into it, in one transaction.
+  /// Drops one projection and folds the whole log into it, in one transaction; the launch goes on
+  /// keeping it up.
   static func rebuild(
-    _ projection: any DerivedTable.Type, _ connection: Connection
+    _ projection: any DerivedTable.Type, _ connection: Connection, launch: LaunchGeneration
   ) throws(SQLiteError) {
-    let head = try connection.integer("SELECT max(position) FROM events") ?? 0
-    try bringUp(projection, connection, from: nil, to: head)
+    let head = try connection.newestEvent().position
+    try bringUp(projection, connection, from: nil, to: head, launch: launch)
   }
 
   private static func bringUp(
     _ projection: any DerivedTable.Type, _ connection: Connection, from seen: Int64?,
-    to head: Int64
+    to head: Int64, launch: LaunchGeneration?
   ) throws(SQLiteError) {
     // Looked at before the transaction: one that has met damage may not write any more.
     let problems = seen == nil ? try connection.structuralProblems(in: projection.name) : []
@@ -60,7 +60,7 @@ enum ProjectionRunner {
         try connection.execute(Schema.text("projections/\(projection.name).sql"))
       }
       try projection.fold(connection, after: seen)
-      try connection.setCheckpoint(of: projection, position: head)
+      try connection.setCheckpoint(of: projection, position: head, launch: launch)
       try connection.execute("COMMIT")
     } catch {
       if connection.isInTransaction { try? connection.execute("ROLLBACK") }
@@ -91,24 +91,51 @@ extension Projection {
   }
 }
 
+/// How far a derived table has seen the log, and who keeps it up since.
+struct Checkpoint {
+  /// The position up to which it was folded when this was written.
+  let position: Int64
+  /// The launch that has written its rows in every transaction since; nil where none has.
+  let launch: Int64?
+
+  /// Whether the table is as new as the log that ends with an event.
+  func isAt(_ newest: (position: Int64, launch: Int64?)) -> Bool {
+    if position == newest.position { return true }
+    return position < newest.position && launch != nil && launch == newest.launch
+  }
+}
+
 extension Connection {
-  func checkpoint(of name: String) -> (version: Int64, position: Int64)? {
-    guard let statement = try? prepare("SELECT version, position FROM projections WHERE name = ?")
-    else { return nil }
-    statement.bind(1, name)
-    return try? statement.firstRow { ($0.int(0), $0.int(1)) }
+  /// The position of the newest event, 0 without one, and the launch that recorded it.
+  func newestEvent() throws(SQLiteError) -> (position: Int64, launch: Int64?) {
+    try prepare("SELECT position, launch FROM events ORDER BY position DESC LIMIT 1")
+      .firstRow { ($0.int(0), $0.int(1)) } ?? (0, nil)
+  }
+
+  /// The checkpoint of a derived table; nil where there is none of the version this code writes.
+  func checkpoint(of projection: any DerivedTable.Type) -> Checkpoint? {
+    let columns = ["version, position, launch", "version, position, NULL"]  // format 2, format 1
+    let statement = columns.lazy.compactMap {
+      try? self.prepare("SELECT \($0) FROM projections WHERE name = ?")
+    }.first
+    guard let statement else { return nil }
+    statement.bind(1, projection.name)
+    let row = try? statement.firstRow { ($0.int(0), $0.int(1), $0.optionalInt(2)) }
+    guard let row, row.0 == projection.version else { return nil }
+    return Checkpoint(position: row.1, launch: row.2)
   }
 
   fileprivate func setCheckpoint(
-    of projection: any DerivedTable.Type, position: Int64
+    of projection: any DerivedTable.Type, position: Int64, launch: LaunchGeneration?
   ) throws(SQLiteError) {
     let statement = try prepare(
-      "INSERT INTO projections (name, version, position) VALUES (?, ?, ?)"
+      "INSERT INTO projections (name, version, position, launch) VALUES (?, ?, ?, ?)"
         + " ON CONFLICT (name) DO UPDATE SET version = excluded.version,"
-        + " position = excluded.position")
+        + " position = excluded.position, launch = excluded.launch")
     statement.bind(1, projection.name)
     statement.bind(2, projection.version)
     statement.bind(3, position)
+    statement.bind(4, launch?.value)
     try statement.run()
   }
 

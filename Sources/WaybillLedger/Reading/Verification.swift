@@ -127,10 +127,10 @@ extension LedgerReader {
   private func verifyCheckpoints(
     _ connection: Connection, _ report: inout Verification
   ) throws(SQLiteError) {
+    let newest = try connection.newestEvent()
     for projection in Projections.derived {
-      let checkpoint = connection.checkpoint(of: projection.name)
-      guard checkpoint?.version == projection.version else { continue }
-      if checkpoint?.position != report.head.value || !projection.isUsable(connection) {
+      guard let checkpoint = connection.checkpoint(of: projection) else { continue }
+      if !checkpoint.isAt(newest) || !projection.isUsable(connection) {
         report.add(
           "projection_behind",
           "the table \(projection.name) is not folded up to the head; the next launch sees to it")

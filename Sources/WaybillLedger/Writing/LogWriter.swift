@@ -143,8 +143,9 @@ final class LogWriter {
         LedgerStateTable.bind(next, to: statements.ledgerState)
         try statements.ledgerState.run()
       }
-      statements.checkpoint.bind(1, transaction.head.value)
-      try statements.checkpoint.run()
+      if transaction.ledgerEvents.contains(where: { $0.kind == .ledgerLaunched }) {
+        try keepTablesUp(to: transaction.head)
+      }
     } catch {
       abandon(transaction)
       throw LedgerError(error, doing: "appending")
@@ -160,6 +161,13 @@ final class LogWriter {
     }
     finish(transaction, isDurable: isDurable)
     return results
+  }
+
+  /// Says that the derived tables are at a position, and that this launch keeps them up.
+  private func keepTablesUp(to position: GlobalPosition) throws(SQLiteError) {
+    statements.checkpoint.bind(1, position.value)
+    statements.checkpoint.bind(2, launch.value)
+    try statements.checkpoint.run()
   }
 
   /// What one transaction has done so far.
@@ -459,7 +467,7 @@ final class LogWriter {
     do throws(SQLiteError) {
       tables = []
       try connection.setSynchronous(.full)
-      try ProjectionRunner.rebuild(projection, connection)
+      try ProjectionRunner.rebuild(projection, connection, launch: launch)
       tables = try LoadedLog.tables(connection)
       mustReopen = false
       checkpointWhenLong()

@@ -24,10 +24,11 @@ struct WriterStatements {
     insert = try connection.prepare(EventCodec.insert)
     newStream = try connection.prepare("INSERT INTO streams (upload) VALUES (?)")
     ledgerState = try connection.prepare(LedgerStateTable.write)
-    // By name: the tables of a newer program are not kept up by this one, and it must see that.
+    // Run once a launch. By name: the tables of a newer program are not kept up by this one, and it
+    // must see that.
     let names = Projections.derived.map { "'\($0.name)'" }.joined(separator: ", ")
     checkpoint = try connection.prepare(
-      "UPDATE projections SET position = ? WHERE name IN (\(names))")
+      "UPDATE projections SET position = ?, launch = ? WHERE name IN (\(names))")
     streamKey = try connection.prepare("SELECT stream FROM streams WHERE upload = ?")
     streamEvents = try connection.prepare(
       "SELECT \(EventCodec.columns) FROM \(EventCodec.source) WHERE e.stream = ? ORDER BY revision")
