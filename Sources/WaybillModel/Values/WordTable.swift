@@ -63,3 +63,13 @@ extension Cause {
     self = cause
   }
 }
+
+extension StateWord {
+  private static let table = WordTable<StateWord>()
+
+  /// The state with that stored word in UTF-8; nil when this code does not know it.
+  package init?(utf8 bytes: UnsafeRawBufferPointer) {
+    guard let word = StateWord.table[bytes] else { return nil }
+    self = word
+  }
+}
