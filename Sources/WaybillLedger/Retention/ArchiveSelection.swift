@@ -39,7 +39,7 @@ public struct ArchivedEvent: Sendable {
 extension LedgerReader {
   /// The most events that move in one transaction: it bounds the write-ahead log, and what is held
   /// in memory while they move.
-  public static let maximumArchivedEvents = 50_000
+  public static let maximumArchivedEvents = 20_000
 
   /// The ended uploads that a policy lets go, those that were added first in front.
   ///

@@ -110,6 +110,7 @@ extension LogWriter {
   /// Writes the derived rows of an upload as what is left of its stream says.
   private func writeRows(of id: UploadID, stream: Int64) throws(SQLiteError) {
     cache.remove(id)
+    defer { cache.remove(id) }
     let upload = try load(id).upload
     for table in tables {
       try table.clear(stream: stream)
