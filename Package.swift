@@ -95,7 +95,7 @@ let package = Package(
       dependencies: ["WaybillLedger", "WaybillSQLite", "WaybillTesting"]),
     .testTarget(
       name: "WaybillTraceTests",
-      dependencies: ["WaybillTrace", "WaybillHash", "WaybillSystem", "WaybillTesting"]),
+      dependencies: ["WaybillTrace", "WaybillHash", "WaybillTesting", "CLZ4"]),
     .testTarget(
       name: "WaybillEngineTests",
       dependencies: ["WaybillSystem", "WaybillEngine", "WaybillServer", "WaybillTesting"]),

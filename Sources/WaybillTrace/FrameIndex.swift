@@ -13,6 +13,13 @@ enum FrameIndex {
   /// What a frame with content begins with.
   static let dataMagic: UInt32 = 0x184d_2204
 
+  /// Whether the few bytes that are left could go on as a frame.
+  static func beginsMagic(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    [dataMagic, magic].contains { magic in
+      withUnsafeBytes(of: magic.littleEndian) { $0.starts(with: bytes) }
+    }
+  }
+
   /// The shape of the index this code writes.
   static let version: UInt32 = 1
   /// Magic and length, which every skippable frame begins with.

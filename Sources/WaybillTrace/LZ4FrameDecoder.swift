@@ -39,11 +39,14 @@ final class LZ4FrameDecoder {
   /// How many bytes have come out of the frame, good or not.
   var contentCount: Int { content.count }
 
+  /// Whether what came out, good or not, begins as a trace does.
+  var beginsWithHeader: Bool { TraceHeaderLine.isHeader(content.bytes) }
+
   /// Unpacks the frame the input stands at.
   ///
-  /// The library is given exactly as many bytes as it asks for, which is one block with its checksum
-  /// and the head of the next: so whatever has come out when it asks again has been checked. Blocks
-  /// that are stored as they are come out before they are checked, when it is given less.
+  /// The library is given exactly as many bytes as it asks for, which is one block with its
+  /// checksum and the head of the next: so whatever has come out when it asks again has been
+  /// checked. Given less, it hands out blocks that are stored as they are before it checks them.
   func decode(_ input: TraceInput, limit: Int) -> Outcome {
     content.removeAll()
     goodCount = 0
@@ -51,6 +54,9 @@ final class LZ4FrameDecoder {
     var information = LZ4F_frameInfo_t()
     var hint = 0
     if let outcome = begin(input, &information, &hint) { return outcome }
+    guard information.contentChecksumFlag == LZ4F_contentChecksumEnabled else {
+      return .damaged("it has no checksum to rely on")
+    }
     let blockByteCount = LZ4FrameDecoder.blockByteCount(information.blockSizeID)
     let isChecked = information.blockChecksumFlag == LZ4F_blockChecksumEnabled
     while hint > 0 {

@@ -1,6 +1,6 @@
 internal import WaybillModel
 
-/// The first line of a trace: the only one with a list in it, so the core's reader of JSON reads it.
+/// The first line of a trace: the only one with a list in it, so the core's JSON reader reads it.
 enum TraceHeaderLine {
   private static let front: StaticString = "{\"kind\":\"trace.header\""
 

@@ -23,9 +23,9 @@ package struct TraceLimits: Sendable {
 /// Reads traces, one behind the other, from a file or a pipe.
 ///
 /// Whatever the input is, the events before the damage come out and then a finding is thrown that
-/// names it; nothing in the input stops the program. Lines are taken only from blocks whose checksum
-/// is right, or from frames that are whole. It holds one frame (at most 4 MiB of lines), one packed
-/// block (4 MiB at most, 256 KiB in traces of ours) and the newest streams' revisions.
+/// names it; nothing in the input stops the program. Lines are taken only from blocks whose
+/// checksum is right, or from frames that are whole. It holds one frame (at most 4 MiB of lines),
+/// one packed block (256 KiB in traces of ours, at most 4 MiB) and the newest streams' revisions.
 ///
 /// Not `Sendable`: one caller at a time.
 package final class TraceReader {
@@ -132,7 +132,8 @@ extension TraceReader {
       guard let length = rest.firstIndex(of: UInt8(ascii: "\n")) else {
         // The line may go on in what was lost.
         if damage != nil { return nil }
-        throw lineFinding(LineProblem(.badLine, "the line has no end in its frame"), lineCount + 1)
+        lineCount += 1
+        throw lineFinding(misfit("the line has no end in its frame"))
       }
       lineCount += 1
       let start = cursor
@@ -141,14 +142,21 @@ extension TraceReader {
         let line = UnsafeRawBufferPointer(rebasing: rest[..<length])
         if let item = try take(line, startingAt: start) { return item }
       } catch {
-        throw lineFinding(error, lineCount)
+        throw lineFinding(error)
       }
     }
     return nil
   }
 
-  private func lineFinding(_ problem: LineProblem, _ line: Int64) -> TraceFinding {
-    finding(problem.code, problem.message, offset: frameOffset, line: line)
+  private func lineFinding(_ problem: LineProblem) -> TraceFinding {
+    finding(problem.code, problem.message, offset: frameOffset, line: lineCount)
+  }
+
+  /// A line that is none of ours: in front of everything, it says that the file is no trace.
+  private func misfit(_ message: String) -> LineProblem {
+    lineCount == 1
+      ? LineProblem(.notATrace, "the file is LZ4, but no trace: \(message)")
+      : LineProblem(.badLine, message)
   }
 
   private func take(
@@ -185,13 +193,11 @@ extension TraceReader {
   }
 
   private func takeHeader(_ line: UnsafeRawBufferPointer) throws(LineProblem) -> TraceHeader {
-    let isFirst = lineCount == 1
     let content: TraceLineContent
     do throws(LineProblem) {
       content = try lineReader.read(line)
     } catch {
-      guard isFirst, error.code == .badLine else { throw error }
-      throw LineProblem(.notATrace, "the file is LZ4, but no trace: \(error.message)")
+      throw error.code == .badLine ? misfit(error.message) : error
     }
     guard case .header(let header) = content else {
       throw LineProblem(.missingHeader, "the trace begins without its header")
@@ -264,12 +270,22 @@ extension TraceReader {
     case .truncated: damage = endedEarly("the file ends within a frame")
     case .damaged(let reason):
       damage = (.damagedFrame, "a frame is damaged (\(reason))", input.offset)
-    case .oversized:
-      damage =
-        limit < TraceFormat.maximumLineByteCount
-        ? (.limitReached, "there are more than \(limits.byteCount) bytes of lines", frameOffset)
-        : (.oversizedFrame, "a frame unpacks to more than \(limit) bytes", frameOffset)
+    case .oversized: damage = tooMuch(limit)
     }
+  }
+
+  private func tooMuch(
+    _ limit: Int
+  ) -> (code: TraceFinding.Code, message: String, offset: Int64) {
+    if lineCount == 0, !decoder.beginsWithHeader {
+      return (.notATrace, "the file is LZ4, but no trace: it does not begin as one", frameOffset)
+    }
+    if limit < TraceFormat.maximumLineByteCount {
+      return (
+        .limitReached, "there are more than \(limits.byteCount) bytes of lines", frameOffset
+      )
+    }
+    return (.oversizedFrame, "a frame unpacks to more than \(limit) bytes", frameOffset)
   }
 
   private func beginTrace() {
@@ -311,11 +327,11 @@ extension TraceReader {
     return (.inputOutput, failure.message, end)
   }
 
+  /// What is to be said of bytes that begin no frame.
   private func noFrame(_ available: Int) -> TraceFinding {
-    if available < 4 {
+    if available < 4, input.failure != nil || FrameIndex.beginsMagic(input.bytes) {
       let (code, message, offset) = endedEarly("the file ends within a frame")
-      if code != .truncated { return finding(code, message, offset: offset) }
-      if case .within = place { return finding(code, message, offset: offset) }
+      return finding(code, message, offset: offset)
     }
     if input.offset == 0 {
       return finding(.notLZ4, "the file is not packed with LZ4, so it is no trace", offset: 0)
