@@ -1,14 +1,9 @@
+import Foundation
 import Testing
 import WaybillHash
 import WaybillModel
 import WaybillTesting
 import WaybillTrace
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Each event as its line, and back.
 struct TraceLineTests {
@@ -40,6 +35,22 @@ struct TraceLineTests {
     let packed = try pack(Self.samples())
     let text = String(decoding: Forge.unpack(packed.bytes), as: UTF8.self)
     Golden.check(text, against: Self.goldenLines)
+  }
+
+  /// Written once by the code that had format 1 first; every later version reads it.
+  @Test func `the first trace of format 1 is still whole and says the same`() throws {
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let path = "/\(root)/Tests/Golden/traces/v001\(TraceFormat.fileExtension)"
+    if Golden.isRecording, !FileManager.default.fileExists(atPath: path) {
+      try Data(try pack(Self.samples()).bytes).write(to: URL(fileURLWithPath: path))
+    }
+    let reading = Reading(try TraceInputFile(path: path).source)
+    #expect(reading.isWhole)
+    #expect(reading.events.count == 31)
+    #expect(
+      reading.receipts.first?.linesDigest.description
+        == "4b07bdb676dabfb21eb2bd38909cfd20e8c5de449310efd1bb968c48d89146a0")
+    #expect(reading.events.allSatisfy { $0.body != .unrecognized })
   }
 
   @Test func `each kind of event comes back as it was`() throws {

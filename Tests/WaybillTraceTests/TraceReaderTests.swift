@@ -227,6 +227,18 @@ struct TraceReaderTests {
     #expect(try damage([.max, .min])?.code == nil)
   }
 
+  @Test func `a gap is found after many other streams have spoken`() throws {
+    let count: Int64 = 33_000
+    var events = (1...count).map {
+      sample(position: $0, upload: UploadLife(UInt64($0), to: .exported).id, revision: 1, .paused)
+    }
+    let early = UploadLife(10_000, to: .exported).id
+    events.append(sample(position: count + 1, upload: early, revision: 3, .paused))
+    let damage = Reading(try pack(events, level: 0).bytes).damage
+    #expect(damage?.code == .revisionGap)
+    #expect(damage?.lastPosition == GlobalPosition(count))
+  }
+
   @Test func `a chain that does not fit is named`() throws {
     let moved = [2, 3, 4, 7, 8].enumerated().map { index, position in
       sample(position: Int64(position), revision: Int64(index + 1), .paused)
