@@ -60,12 +60,10 @@ final class LZ4FrameDecoder {
     let blockByteCount = LZ4FrameDecoder.blockByteCount(information.blockSizeID)
     let isChecked = information.blockChecksumFlag == LZ4F_blockChecksumEnabled
     while hint > 0 {
-      // A block is whole without the head of the next one, of four bytes.
+      // The head of the next block, of four bytes, is all that may be missing from a block.
       let available = input.fill(hint)
-      guard available >= hint - 4, available > 0 else { return .truncated }
-      let given = available < hint ? hint - 4 : hint
-      guard given > 0 else { return .truncated }
-      var used = given
+      guard available > 0, available >= hint - 4 else { return .truncated }
+      var used = available
       var written = blockByteCount
       let next = LZ4F_decompress(
         context, content.spare(blockByteCount), &written, input.bytes.baseAddress, &used, nil)
@@ -73,7 +71,7 @@ final class LZ4FrameDecoder {
       if used == 0, written == 0 { return .damaged("the frame goes on without end") }
       content.commit(written)
       input.use(used)
-      if isChecked, used == given { goodCount = min(content.count, limit) }
+      if isChecked { goodCount = min(content.count, limit) }
       if content.count > limit { return .oversized }
       if available < hint { return .truncated }
       hint = next

@@ -63,6 +63,26 @@ struct TraceFrameTests {
     }
   }
 
+  @Test func `a cut block that was stored as it is gives nothing of what it was not checked for`()
+    throws
+  {
+    var seed = Seed(12)
+    var fields = EventFields()
+    let events = (1...10).map { (position: Int64) in
+      fields.payload = String(
+        decoding: (0..<20_000).map { _ in UInt8(48 + seed.below(64)) }, as: UTF8.self)
+      return sample(position: position, .paused).moved(
+        to: position, revision: position, fields: fields)
+    }
+    var bytes = try pack(events).bytes
+    bytes[50_000] ^= 1
+    for end in [30_000, 60_000, 150_000, 190_000] {
+      let reading = Reading(Array(bytes[..<end]))
+      #expect(reading.damage?.code == .truncated)
+      #expect(reading.events.isEmpty)
+    }
+  }
+
   @Test func `a frame without any checksum is not relied on`() throws {
     let frame = Forge.frame(Forge.unpack(try pack(events).bytes), checks: .none)
     #expect(Reading(frame).damage?.code == .damagedFrame)
