@@ -97,48 +97,61 @@ extension ByteBuffer {
     case 0x09: append(UInt8(ascii: "t"))
     default:
       append(UInt8(ascii: "u"))
-      for shift in stride(from: UInt16(12), through: 0, by: -4) {
-        append(ByteBuffer.digit(UInt8(scalar >> shift & 0xf)))
-      }
+      let out = UnsafeMutableRawPointer(spare(4))
+      ByteBuffer.store(low: ByteBuffer.hex(UInt32(scalar)), out)
+      commit(4)
     }
-  }
-
-  /// A hexadecimal digit in lower case.
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &+ value &- 10
   }
 
   /// A SHA-256 as a JSON string of 64 hexadecimal digits.
   mutating func append(json hash: ContentHash) {
-    let out = spare(66)
-    out[0] = UInt8(ascii: "\"")
+    let out = UnsafeMutableRawPointer(spare(66))
+    out.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
     hash.withBytes { bytes in
-      for at in 0..<32 {
-        out[2 * at + 1] = ByteBuffer.digit(bytes[at] >> 4)
-        out[2 * at + 2] = ByteBuffer.digit(bytes[at] & 0xf)
+      for word in 0..<8 {
+        let number = UInt32(
+          bigEndian: bytes.loadUnaligned(fromByteOffset: 4 * word, as: UInt32.self))
+        ByteBuffer.store(ByteBuffer.hex(number), out + 1 + 8 * word)
       }
     }
-    out[65] = UInt8(ascii: "\"")
+    out.storeBytes(of: UInt8(ascii: "\""), toByteOffset: 65, as: UInt8.self)
     commit(66)
   }
 
   /// A UUID as a JSON string of 36 characters.
   mutating func append(json high: UInt64, _ low: UInt64) {
-    let out = spare(38)
-    out[0] = UInt8(ascii: "\"")
-    var at = 1
-    for index in 0..<32 {
-      if index == 8 || index == 12 || index == 16 || index == 20 {
-        out[at] = UInt8(ascii: "-")
-        at += 1
-      }
-      let half = index < 16 ? high : low
-      out[at] = ByteBuffer.digit(
-        UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index & 15))) & 0xf)
-      at += 1
-    }
-    out[at] = UInt8(ascii: "\"")
-    commit(38)
+    append("\"00000000-0000-0000-0000-000000000000\"")
+    let out = UnsafeMutableRawPointer(spare(0)) - 37
+    let middle = ByteBuffer.hex(UInt32(truncatingIfNeeded: high))
+    let next = ByteBuffer.hex(UInt32(truncatingIfNeeded: low >> 32))
+    ByteBuffer.store(ByteBuffer.hex(UInt32(truncatingIfNeeded: high >> 32)), out)
+    ByteBuffer.store(low: middle >> 32, out + 9)
+    ByteBuffer.store(low: middle, out + 14)
+    ByteBuffer.store(low: next >> 32, out + 19)
+    ByteBuffer.store(low: next, out + 24)
+    ByteBuffer.store(ByteBuffer.hex(UInt32(truncatingIfNeeded: low)), out + 28)
+  }
+
+  /// The eight digits of a number in lower-case hexadecimal, the first in the highest byte.
+  ///
+  /// All eight at once: each half byte gets a byte of its own, and those above nine move on to the
+  /// letters.
+  private static func hex(_ number: UInt32) -> UInt64 {
+    var nibbles = UInt64(number)
+    nibbles = (nibbles | nibbles << 16) & 0x0000_ffff_0000_ffff
+    nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff
+    nibbles = (nibbles | nibbles << 4) & 0x0f0f_0f0f_0f0f_0f0f
+    let areLetters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return nibbles + 0x3030_3030_3030_3030 + areLetters * 39
+  }
+
+  private static func store(_ digits: UInt64, _ out: UnsafeMutableRawPointer) {
+    out.storeBytes(of: digits.bigEndian, as: UInt64.self)
+  }
+
+  /// Stores the last four of eight digits.
+  private static func store(low digits: UInt64, _ out: UnsafeMutableRawPointer) {
+    out.storeBytes(of: UInt32(truncatingIfNeeded: digits).bigEndian, as: UInt32.self)
   }
 
   /// A moment of the years 1 to 9999 as RFC 3339 spells it, in UTC with six decimals.

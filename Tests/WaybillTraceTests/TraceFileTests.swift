@@ -9,7 +9,8 @@ import WaybillTrace
 struct TraceFileTests {
   let temporary = TemporaryLedger()
 
-  private var path: String { temporary.folder + "/segment\(TraceFormat.fileExtension)" }
+  private let name = "segment\(TraceFormat.fileExtension)"
+  private var path: String { "\(temporary.folder)/\(name)" }
 
   private func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: temporary.folder).sorted()
@@ -27,12 +28,12 @@ struct TraceFileTests {
 
   @Test func `a published trace is whole, for its owner alone, and alone in its folder`() throws {
     let events = interleaved(uploads: 4, events: 1200)
-    let file = try TraceFile(path: path)
+    let file = try TraceFile(folder: temporary.folder)
     let receipt = try write(events, to: file)
     #expect(try names() == [(file.temporaryPath as NSString).lastPathComponent])
     #expect(TraceVerification(try TraceInputFile(path: file.temporaryPath).source).isWhole)
-    try file.publish()
-    #expect(try names() == ["segment.waybill.jsonl.lz4"])
+    try file.publish(as: name)
+    #expect(try names() == [name])
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     #expect(attributes[.size] as? Int == Int(receipt.byteCount))
@@ -43,9 +44,9 @@ struct TraceFileTests {
 
   @Test func `a name that is taken is left alone`() throws {
     try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
-    let file = try TraceFile(path: path)
+    let file = try TraceFile(folder: temporary.folder)
     _ = try write(interleaved(uploads: 1, events: 3), to: file)
-    let error = #expect(throws: TraceError.self) { try file.publish() }
+    let error = #expect(throws: TraceError.self) { try file.publish(as: name) }
     #expect(error?.code == .exists)
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
   }
@@ -53,15 +54,15 @@ struct TraceFileTests {
   @Test func `a link in the place of the name is not followed`() throws {
     let target = temporary.folder + "/target"
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
-    let file = try TraceFile(path: path)
+    let file = try TraceFile(folder: temporary.folder)
     _ = try write([], to: file)
-    #expect(throws: TraceError.self) { try file.publish() }
+    #expect(throws: TraceError.self) { try file.publish(as: name) }
     #expect(!FileManager.default.fileExists(atPath: target))
   }
 
   @Test func `a trace that is not published leaves nothing behind`() throws {
     do {
-      let file = try TraceFile(path: path)
+      let file = try TraceFile(folder: temporary.folder)
       _ = try write(interleaved(uploads: 1, events: 3), to: file)
       #expect(try names().count == 1)
     }
@@ -69,16 +70,16 @@ struct TraceFileTests {
   }
 
   @Test func `a folder that is not there or not ours is named`() throws {
-    func code(_ path: String) -> TraceError.Code? {
+    func code(_ folder: String) -> TraceError.Code? {
       do throws(TraceError) {
-        _ = try TraceFile(path: path)
+        _ = try TraceFile(folder: folder)
         return nil
       } catch {
         return error.code
       }
     }
-    #expect(code(temporary.folder + "/none/a") == .notFound)
-    #expect(code("/proc/a") != nil)
+    #expect(code(temporary.folder + "/none") == .notFound)
+    #expect(code("/proc") != nil)
     #expect(throws: TraceError.self) { try TraceInputFile(path: path) }
   }
 
@@ -88,11 +89,11 @@ struct TraceFileTests {
   }
 
   @Test func `a name as long as names may be is published`() throws {
-    let path = temporary.folder + "/" + String(repeating: "n", count: 255)
-    let file = try TraceFile(path: path)
+    let name = String(repeating: "n", count: 255)
+    let file = try TraceFile(folder: temporary.folder)
     _ = try write([], to: file)
-    try file.publish()
-    #expect(try names() == [String(repeating: "n", count: 255)])
+    try file.publish(as: name)
+    #expect(try names() == [name])
   }
 
   @Test func `a trace is read from a pipe as from a file`() throws {

@@ -14,7 +14,7 @@ struct TraceMemoryTests {
   func `a child writes and reads a trace and says its peak`() throws {
     let count = Int(ProcessInfo.processInfo.environment[Self.variable] ?? "") ?? 0
     let temporary = TemporaryLedger()
-    let file = try TraceFile(path: temporary.folder + "/long\(TraceFormat.fileExtension)")
+    let file = try TraceFile(folder: temporary.folder)
     let header = TraceHeader(
       app: "test 1.0", ledgerFormat: 1, first: GlobalPosition(1), last: GlobalPosition(Int64(count))
     )
