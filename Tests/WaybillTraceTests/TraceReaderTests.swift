@@ -57,6 +57,29 @@ struct TraceReaderTests {
 
   // MARK: Header and footer
 
+  /// Replacements in the header that make it none of this format.
+  static let badHeaders: [(String, String)] = [
+    ("\"v\":1,", ""), ("\"v\":1", "\"v\":2"), ("\"format\":1", "\"format\":\"one\""),
+    ("\"format\":1", "\"format\":1,\"format\":1"), ("\"format\":1", "\"format\":0"),
+    ("\"profile\":\"raw\",", ""), ("\"cuts\":[]", "\"cuts\":[1]"), ("\"cuts\":[]", "\"cuts\":\"\""),
+    ("\"cuts\":[]", "\"cuts\":[[]]"), ("\"cuts\":[],", ""), ("\"app\":\"test 1.0\",", ""),
+    ("\"app\":", "\"device\":7,\"app\":"), ("\"ledger_format\":1,", ""), ("4}", "4"),
+    ("\"first_position\":1", "\"first_position\":1.5"),
+  ]
+
+  @Test(arguments: badHeaders.indices)
+  func `a header that is not of this format makes no trace`(index: Int) throws {
+    var lines = try Self.lines()
+    let (old, new) = Self.badHeaders[index]
+    let header = lines[0].replacing(old, with: new, maxReplacements: 1)
+    try #require(header != lines[0], "\(old) does not stand in the header")
+    lines[0] = header
+    #expect(reading(lines).damage?.code == .notATrace, "\(header)")
+    let second = Reading(try pack([]).bytes + Forge.trace(lines))
+    #expect(second.damage?.code == .badLine)
+    #expect(second.receipts.count == 1)
+  }
+
   @Test func `a trace without its header or footer is named`() throws {
     let lines = try Self.lines()
     let headless = reading(Array(lines.dropFirst()))
@@ -78,6 +101,8 @@ struct TraceReaderTests {
       (Forge.footer(of: lines, last: 5), .wrongCount),
       (Forge.footer(of: lines, digest: Samples.hash), .wrongDigest),
       ("{\"kind\":\"trace.footer\",\"v\":1,\"count\":4}", .badLine),
+      (Forge.footer(of: lines).replacing("\"v\":1", with: "\"v\":2"), .badLine),
+      (Forge.footer(of: lines).replacing("\"v\":1,", with: ""), .badLine),
     ]
     for (footer, code) in footers {
       let reading = reading(lines, footer: footer)
