@@ -23,6 +23,10 @@ enum TraceHeaderLine {
         .newerFormat,
         "the trace has format \(format), and this version reads up to \(TraceFormat.version)")
     }
+    guard format >= 1 else { throw .invalid(.format, "number of a format") }
+    guard try integer(.version, document) == TraceFormat.lineVersion else {
+      throw .invalid(.version, "known version of a header")
+    }
     var header = TraceHeader(
       app: try text(.app, document), ledgerFormat: try integer(.ledgerFormat, document),
       first: try position(.firstPosition, document), last: try position(.lastPosition, document),

@@ -62,6 +62,9 @@ struct TraceLineReader {
   }
 
   private func footer() throws(LineProblem) -> FooterLine {
+    guard try fields.integer(.version) == TraceFormat.lineVersion else {
+      throw .invalid(.version, "known version of a footer")
+    }
     guard let digest = try fields.optionalHash(.sha256) else { throw .missing(.sha256) }
     return FooterLine(
       count: try fields.integer(.count), digest: digest, last: try fields.position(.lastPosition))
