@@ -60,6 +60,6 @@ BEGIN
   SELECT RAISE(ABORT, 'events are append-only: an event is never replaced');
 END;
 
--- The launch that keeps a derived table up: it writes the rows in every transaction that appends, so
--- a table is as new as the log while the newest event is of that launch.
+-- The launch that keeps a derived table up: it writes the rows in every transaction that appends,
+-- so a table is as new as the log while the newest event is of that launch.
 ALTER TABLE projections ADD COLUMN launch INTEGER;
