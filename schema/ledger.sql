@@ -67,8 +67,10 @@ FROM events AS e LEFT JOIN streams AS s ON s.stream = e.stream;
 CREATE TABLE archived_ranges (
   first INTEGER PRIMARY KEY,
   last INTEGER NOT NULL CHECK (last >= first),
-  chain BLOB NOT NULL CHECK (length(chain) = 32)
+  chain BLOB NOT NULL CHECK (length(chain) = 32),
+  recorded INTEGER NOT NULL      -- position of the ledger.archived or ledger.purged
 ) STRICT;
+CREATE INDEX archived_ranges_by_event ON archived_ranges (recorded, first);
 CREATE TABLE archived_streams (
   stream INTEGER PRIMARY KEY,
   removed INTEGER NOT NULL CHECK (removed >= 1),   -- how many of its events left the log

@@ -1,22 +1,18 @@
-internal import WaybillHash
 public import WaybillLedger
 public import WaybillModel
 internal import WaybillSystem
 internal import WaybillTrace
 
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
-
 /// Moves ended uploads out of a ledger into trace segments, and removes uploads for good.
 ///
 /// A segment is a trace (`schema/trace.md`) in the folder `archive` of the ledger. It is written,
-/// put on stable storage and read again from its first byte to its last before one event leaves the
-/// log; a crash at any moment leaves the events in both or in the log alone.
+/// held against the ledger's chain, put on stable storage and read again from its first byte to its
+/// last before one event leaves the log; a crash at any moment leaves the events in both or in the
+/// log alone. The ledger goes on answering what became of an archived upload, and that its bytes
+/// are stored.
 ///
-/// The ledger goes on answering what became of an archived upload, and that its bytes are stored.
+/// One call at a time works on a ledger; others wait. An engine may go on: what has ended is none
+/// of its work. It must not while everything is purged.
 public struct Archive: Sendable {
   /// One segment that was written.
   public struct Segment: Equatable, Sendable {
@@ -32,6 +28,25 @@ public struct Archive: Sendable {
     public let byteCount: Int64
   }
 
+  /// What an archive came to.
+  public struct Result: Equatable, Sendable {
+    /// The segments that were written, oldest first.
+    public internal(set) var segments: [Segment] = []
+    /// Uploads that no segment can hold, since one of their events is too long for a line.
+    public internal(set) var skipped: [UploadID] = []
+  }
+
+  /// What a purge came to.
+  public struct Removal: Equatable, Sendable {
+    /// How many uploads went.
+    public internal(set) var uploads: Int64 = 0
+    /// How many events left the log.
+    public internal(set) var events: Int64 = 0
+    /// Whether nothing of them is left in the write-ahead log. A reader that holds it keeps it from
+    /// being emptied; the next launch does it.
+    public internal(set) var isErased = true
+  }
+
   private let ledger: Ledger
   private let files: SegmentFiles
   private let clock: @Sendable () -> Timestamp
@@ -39,8 +54,7 @@ public struct Archive: Sendable {
   /// Makes the archive of a ledger.
   ///
   /// - Parameters:
-  ///   - ledger: the ledger, opened by this process. While something is archived or purged, no
-  ///     engine should run on it.
+  ///   - ledger: the ledger, opened by this process.
   ///   - app: the app and its version, written into each segment.
   ///   - clock: the current time.
   public init(
@@ -51,30 +65,32 @@ public struct Archive: Sendable {
     files = SegmentFiles(folder: ledger.archiveDirectory, app: app)
   }
 
+  // MARK: Moving
+
   /// Moves what a policy lets go, one segment after the other, until nothing is left to be moved or
   /// the caller is cancelled.
   ///
-  /// - Parameters:
-  ///   - policy: what stays.
-  ///   - moved: called with each segment once its events have left the log.
-  /// - Returns: the segments, oldest first; none when everything stays.
   /// - Throws: `ArchiveError`; what was moved before stays moved, and the rest is in the log.
   @discardableResult
-  public func archive(
-    _ policy: RetentionPolicy, moved: (Segment) -> Void = { _ in }
-  ) async throws(ArchiveError) -> [Segment] {
+  public func archive(_ policy: RetentionPolicy) async throws(ArchiveError) -> Result {
+    await ledger.retentionTurn.take()
+    defer { ledger.retentionTurn.give() }
     try await sweep()
-    var segments: [Segment] = []
+    var result = Result()
     while !Task.isCancelled {
+      let skipped = Set(result.skipped)
       let selection = try await ArchiveError.from { () async throws(LedgerError) in
-        try await ledger.reader.archivable(policy, now: clock())
+        try await ledger.reader.archivable(policy, now: clock(), skipping: skipped)
       }
       if selection.isEmpty { break }
-      let segment = try await move(selection)
-      segments.append(segment)
-      moved(segment)
+      do throws(ArchiveError) {
+        result.segments.append(try await move(selection))
+      } catch {
+        guard let upload = error.upload else { throw error }
+        result.skipped.append(upload)
+      }
     }
-    return segments
+    return result
   }
 
   private func move(_ selection: ArchiveSelection) async throws(ArchiveError) -> Segment {
@@ -90,18 +106,17 @@ public struct Archive: Sendable {
         }
         guard let last = page.last else { return }
         for archived in page {
-          try writer.add(archived.event, chainBefore: archived.chainBefore)
+          let chain = try writer.add(archived.event, chainBefore: archived.chainBefore)
+          guard chain == archived.chain else { throw .changed(archived.event.position) }
         }
         position = last.event.position
       }
     }
-    guard let archived = written.archived, archived.count == selection.eventCount else {
-      throw ArchiveError(
-        .changed, "\(selection.eventCount) events were to move, but others were read",
-        remedy: "run 'waybill verify' on the ledger; nothing has left the log")
+    guard let segment = written.archived, segment.count == selection.eventCount else {
+      throw .changed(selection.first)
     }
-    _ = try await ArchiveError.from { () async throws(LedgerError) in
-      try await ledger.archive(selection, digest: archived.digest)
+    let archived = try await ArchiveError.from { () async throws(LedgerError) in
+      try await ledger.archive(selection, digest: segment.digest)
     }
     return Segment(
       name: SegmentName(archived), uploads: selection.uploads.count, events: archived.count,
@@ -110,96 +125,119 @@ public struct Archive: Sendable {
 
   // MARK: Removing for good
 
-  /// Removes ended uploads for good, from the log and from the segments that hold them.
+  /// Removes ended uploads for good, with their local copies, from the log and from the segments
+  /// that hold them. What is unknown, or gone already, is passed over.
   ///
   /// A segment is written anew without them before they leave the log, and the old one is deleted
   /// after. Backups of an older format are not touched: see `copies`.
   ///
-  /// - Returns: how many uploads and events went.
-  /// - Throws: `ArchiveError`, with the `LedgerError` `notEnded` for an upload that has not ended.
-  public func purge(_ ids: [UploadID]) async throws(ArchiveError) -> Purged {
+  /// - Throws: `ArchiveError`, with the `LedgerError` `notEnded` for an upload that has not ended;
+  ///   what went before is gone, and the next call goes on.
+  public func purge(_ ids: [UploadID]) async throws(ArchiveError) -> Removal {
+    await ledger.retentionTurn.take()
+    defer { ledger.retentionTurn.give() }
     try await sweep()
+    var removal = Removal()
+    for some in try await portions(of: ids) { try await purge(some, &removal) }
+    return removal
+  }
+
+  private func purge(_ ids: [UploadID], _ removal: inout Removal) async throws(ArchiveError) {
     let gone = Set(ids)
     var affected: [GlobalPosition: RecordedSegment] = [:]
-    var replacements: [GlobalPosition: Archived] = [:]
     for id in ids {
       let segment = try await ArchiveError.from { () async throws(LedgerError) in
         try await ledger.reader.segment(of: id)
       }
       if let segment { affected[segment.position] = segment }
     }
+    var replacements: [GlobalPosition: Archived] = [:]
     for segment in affected.values {
       replacements[segment.position] = try await rewrite(segment, without: gone)
     }
-    let replacing = replacements
-    let purged = try await ArchiveError.from { () async throws(LedgerError) in
-      try await ledger.purge(ids, replacing: replacing)
-    }
+    try await remove(ids, isForced: false, replacing: replacements, &removal)
     let kept = Set(replacements.values.map { SegmentName($0) })
     try files.remove(affected.values.map(\.name).filter { !kept.contains($0) })
-    return purged
   }
 
   /// Removes every upload for good, whatever has become of it, with all copies, segments and
-  /// backups: what a sign-out with `discard` asks for.
+  /// backups: what a sign-out with `discard` asks for. No engine may run on the ledger.
   ///
-  /// - Returns: how many uploads and events went.
   /// - Throws: `ArchiveError`; what went before is gone, and the next call goes on.
-  public func purgeAll() async throws(ArchiveError) -> Purged {
-    var (uploads, events): (Int64, Int64) = (0, 0)
+  public func purgeAll() async throws(ArchiveError) -> Removal {
+    await ledger.retentionTurn.take()
+    defer { ledger.retentionTurn.give() }
+    var removal = Removal()
     while true {
       let ids = try await ArchiveError.from { () async throws(LedgerError) in
-        try await ledger.reader.recordedUploads(limit: Archive.purgedTogether)
+        try await ledger.reader.recordedUploads(limit: LedgerReader.maximumPage)
       }
       if ids.isEmpty { break }
-      let purged = try await ArchiveError.from { () async throws(LedgerError) in
-        try await ledger.purge(ids, isForced: true)
+      for some in try await portions(of: ids) {
+        try await remove(some, isForced: true, replacing: [:], &removal)
       }
-      uploads += purged.uploads
-      events += purged.count
     }
     try files.removeAll()
     try SegmentFiles.empty(ledger.stagingDirectory)
-    for copy in copies { try SegmentFiles.remove(copy) }
-    return Purged(uploads: uploads, count: events)
+    try SegmentFiles.remove(copies, syncing: [ledger.directory, setAsideDirectory])
+    return removal
   }
 
-  /// How many uploads leave in one transaction when all do.
-  private static let purgedTogether = 200
+  private func remove(
+    _ ids: [UploadID], isForced: Bool, replacing replacements: [GlobalPosition: Archived],
+    _ removal: inout Removal
+  ) async throws(ArchiveError) {
+    let (purged, isErased) = try await ArchiveError.from { () async throws(LedgerError) in
+      try await ledger.purge(ids, isForced: isForced, replacing: replacements)
+    }
+    removal.uploads += purged.uploads
+    removal.events += purged.removed.count
+    removal.isErased = removal.isErased && isErased
+    try SegmentFiles.removeCopies(of: ids, in: ledger.stagingDirectory)
+  }
+
+  /// Cuts a list so that each piece has no more events than move in one transaction, but for a
+  /// single upload that has more by itself.
+  private func portions(of ids: [UploadID]) async throws(ArchiveError) -> [[UploadID]] {
+    var portions: [[UploadID]] = []
+    var events: Int64 = 0
+    for id in ids {
+      let upload = try await ArchiveError.from { () async throws(LedgerError) in
+        try await ledger.upload(id)
+      }
+      events += upload.revision.value
+      if portions.isEmpty || events > LedgerReader.maximumArchivedEvents {
+        portions.append([])
+        events = upload.revision.value
+      }
+      portions[portions.count - 1].append(id)
+    }
+    return portions
+  }
 
   /// Files beside the ledger that hold events or bytes of an earlier day, and that a purge of
   /// single uploads leaves alone: backups made before a change of format, and copies whose record
   /// was lost.
   public var copies: [String] {
     let backups = SegmentFiles.names(in: ledger.directory).filter { LedgerFiles.isBackup($0) }
-    let setAside = SegmentFiles.names(in: "\(ledger.directory)/set-aside").map { "set-aside/\($0)" }
-    return (backups + setAside).map { "\(ledger.directory)/\($0)" }
+    return backups.map { "\(ledger.directory)/\($0)" }
+      + SegmentFiles.names(in: setAsideDirectory).map { "\(setAsideDirectory)/\($0)" }
   }
+
+  private var setAsideDirectory: String { "\(ledger.directory)/set-aside" }
 
   /// Writes a segment anew without some uploads; nil when nothing of it is left.
   private func rewrite(
     _ segment: RecordedSegment, without gone: Set<UploadID>
   ) async throws(ArchiveError) -> Archived? {
-    let reader = ledger.reader
     let old = try files.open(segment)
-    var chain = EventChain(value: .zero)
-    var last = GlobalPosition.start
     let written = try await files.write(
-      first: segment.archived.first, last: segment.archived.last, format: reader.formatVersion
+      first: segment.archived.first, last: segment.archived.last,
+      format: ledger.reader.formatVersion
     ) { (writer) async throws(ArchiveError) in
-      while let event = try old.next() {
-        let position = event.position
-        if position != last.next || last == .start {
-          let before = try await ArchiveError.from { () async throws(LedgerError) in
-            try await reader.chain(before: position)
-          }
-          chain.reset(to: before ?? .zero)
-        }
-        last = position
-        let before = chain.value
-        _ = chain.advance(over: event)
+      while let (event, chainBefore) = try old.next() {
         if let upload = event.upload, gone.contains(upload) { continue }
-        try writer.add(event, chainBefore: before)
+        _ = try writer.add(event, chainBefore: chainBefore)
       }
     }
     return written.archived
@@ -208,7 +246,8 @@ public struct Archive: Sendable {
   // MARK: What a crash leaves behind
 
   /// Removes files that a crash left: segments that were not finished, that no event in the log
-  /// speaks of, or that were written anew since. A ledger in which something is missing keeps all.
+  /// speaks of, or whose uploads are all in another one or gone. A ledger in which something is
+  /// missing keeps all.
   private func sweep() async throws(ArchiveError) {
     guard files.hasAny else { return }
     let reader = ledger.reader

@@ -1,4 +1,5 @@
 public import WaybillLedger
+internal import WaybillModel
 internal import WaybillSystem
 internal import WaybillTrace
 
@@ -13,6 +14,8 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
 
     /// The ledger could not do it; `ledger` says why.
     public static let ledger = Code("ledger")
+    /// The disk is full.
+    public static let diskFull = Code("disk_full")
     /// A file of the archive could not be written, named or removed.
     public static let file = Code("file")
     /// A segment is missing, or not what was recorded of it.
@@ -29,11 +32,14 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
   public let remedy: String
   /// The failure of the ledger, where it is one.
   public let ledger: LedgerError?
+  /// The upload that no segment can hold, where that is the failure.
+  let upload: UploadID?
 
-  init(_ code: Code, _ message: String, remedy: String) {
+  init(_ code: Code, _ message: String, remedy: String, upload: UploadID? = nil) {
     self.code = code
     self.message = message
     self.remedy = remedy
+    self.upload = upload
     ledger = nil
   }
 
@@ -42,15 +48,25 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
     message = error.message
     remedy = error.remedy
     ledger = error
+    upload = nil
   }
 
-  init(_ error: TraceError) {
-    self.init(.file, error.message, remedy: error.remedy)
+  init(_ error: TraceError, upload: UploadID? = nil) {
+    self.init(
+      error.code == .diskFull ? .diskFull : .file, error.message, remedy: error.remedy,
+      upload: upload)
   }
 
   init(_ error: SystemError, doing work: String) {
     self.init(
       .file, "cannot \(work): \(error.text)", remedy: "check the folder, its owner and the disk")
+  }
+
+  /// An event of the log is not the one that was recorded there.
+  static func changed(_ position: GlobalPosition) -> ArchiveError {
+    ArchiveError(
+      .changed, "event \(position.value) is not what was recorded, so nothing was moved",
+      remedy: "run 'waybill verify' on the ledger, and keep a copy of its folder")
   }
 
   /// Message and remedy on one line.

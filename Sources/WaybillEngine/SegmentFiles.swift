@@ -27,9 +27,16 @@ struct SegmentFiles: Sendable {
   struct Writer {
     fileprivate let trace: TraceWriter
 
-    func add(_ event: RecordedEvent, chainBefore: ContentHash?) throws(ArchiveError) {
-      try ArchiveError.of { () throws(TraceError) in
+    /// Adds an event and gives its chain value, as its own bytes give it.
+    func add(
+      _ event: RecordedEvent, chainBefore: ContentHash?
+    ) throws(ArchiveError) -> ContentHash {
+      do throws(TraceError) {
         try trace.append(event, chainBefore: chainBefore)
+        return trace.chainValue
+      } catch {
+        let isItsFault = error.code == .tooLong || error.code == .reservedKind
+        throw ArchiveError(error, upload: isItsFault ? event.upload : nil)
       }
     }
   }
@@ -39,12 +46,13 @@ struct SegmentFiles: Sendable {
     fileprivate let segment: RecordedSegment
     fileprivate let trace: TraceReader
 
-    /// The next event; nil at the end of a segment in which nothing is wrong.
-    func next() throws(ArchiveError) -> RecordedEvent? {
+    /// The next event with the chain value before it; nil at the end of a segment in which nothing
+    /// is wrong.
+    func next() throws(ArchiveError) -> (event: RecordedEvent, chainBefore: ContentHash)? {
       while let item = try nextItem() {
         switch item {
         case .header: continue
-        case .event(let event): return event
+        case .event(let event): return (event, trace.chainBefore)
         case .end(let receipt):
           guard receipt.digest == segment.archived.digest else {
             throw .damaged(segment.name, "it is not the file that was recorded")
@@ -71,9 +79,6 @@ struct SegmentFiles: Sendable {
     first: GlobalPosition, last: GlobalPosition, format: Int64,
     _ fill: (Writer) async throws(ArchiveError) -> Void
   ) async throws(ArchiveError) -> Written {
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw ArchiveError(.last, doing: "make the folder \(EscapedText.escape(folder))")
-    }
     let file = try ArchiveError.of { () throws(TraceError) in try TraceFile(folder: folder) }
     let trace = TraceWriter(
       header: TraceHeader(app: app, ledgerFormat: format, first: first, last: last),
@@ -90,13 +95,15 @@ struct SegmentFiles: Sendable {
     return Written(archived: archived, byteCount: receipt.byteCount)
   }
 
-  /// A name that is taken belongs to the same bytes, left by a crash: `check` reads them.
+  /// A name that is taken belongs to the same bytes, left by a crash: `check` reads them. Whether
+  /// the name had reached the disk nobody knows.
   private func publish(_ file: TraceFile, as name: SegmentName) throws(ArchiveError) {
     do throws(TraceError) {
       try file.publish(as: name.text)
-    } catch  where error.code != .exists {
-      throw ArchiveError(error)
-    } catch {}
+    } catch {
+      guard error.code == .exists else { throw ArchiveError(error) }
+      try SegmentFiles.sync(folder)
+    }
   }
 
   private func check(_ archived: Archived) throws(ArchiveError) {
@@ -129,42 +136,52 @@ struct SegmentFiles: Sendable {
 
   /// Removes segments by name; one that is gone already is fine.
   func remove(_ names: [SegmentName]) throws(ArchiveError) {
-    guard !names.isEmpty else { return }
-    for name in names { try SegmentFiles.remove("\(folder)/\(name.text)") }
-    try sync()
+    try SegmentFiles.remove(names.map { "\(folder)/\($0.text)" }, syncing: [folder])
   }
 
   /// Removes every segment and every unfinished one, but those with some names. Files that are not
   /// ours stay.
   func removeAll(but kept: Set<String> = []) throws(ArchiveError) {
     let (prefix, suffix) = TraceFile.temporaryName
-    var isChanged = false
-    for name in SegmentFiles.names(in: folder) where !kept.contains(name) {
+    let ours = SegmentFiles.names(in: folder).filter { name in
       let isUnfinished = name.hasPrefix(prefix) && name.hasSuffix(suffix)
-      guard isUnfinished || name.hasSuffix(SegmentName.suffix) else { continue }
-      try SegmentFiles.remove("\(folder)/\(name)")
-      isChanged = true
+      return !kept.contains(name) && (isUnfinished || name.hasSuffix(SegmentName.suffix))
     }
-    if isChanged { try sync() }
+    try SegmentFiles.remove(ours.map { "\(folder)/\($0)" }, syncing: [folder])
   }
 
-  private func sync() throws(ArchiveError) {
-    do throws(SystemError) {
-      try Folder.sync(folder)
-    } catch {
-      throw ArchiveError(error, doing: "sync the folder \(EscapedText.escape(folder))")
+  /// Removes the copies of uploads from the staging folder, whole ones and files of single parts.
+  static func removeCopies(of ids: [UploadID], in folder: String) throws(ArchiveError) {
+    let gone = Set(ids)
+    let copies = names(in: folder).filter { name in
+      let upload = PartFileName(name)?.upload ?? UploadID(name)
+      return upload.map { gone.contains($0) } ?? false
     }
+    try remove(copies.map { "\(folder)/\($0)" }, syncing: [folder])
   }
 
   /// Removes every file in a folder.
   static func empty(_ folder: String) throws(ArchiveError) {
-    for name in names(in: folder) { try remove("\(folder)/\(name)") }
+    try remove(names(in: folder).map { "\(folder)/\($0)" }, syncing: [folder])
   }
 
-  /// Removes a file; one that is gone already is fine.
-  static func remove(_ path: String) throws(ArchiveError) {
-    guard unlink(path) == 0 || errno == ENOENT else {
-      throw ArchiveError(.last, doing: "remove \(EscapedText.escape(path))")
+  /// Removes files, so that a power cut brings none of them back; one that is gone already is fine.
+  static func remove(_ paths: [String], syncing folders: [String]) throws(ArchiveError) {
+    guard !paths.isEmpty else { return }
+    for path in paths {
+      guard unlink(path) == 0 || errno == ENOENT else {
+        throw ArchiveError(.last, doing: "remove \(EscapedText.escape(path))")
+      }
+    }
+    for folder in folders { try sync(folder) }
+  }
+
+  private static func sync(_ folder: String) throws(ArchiveError) {
+    do throws(SystemError) {
+      try Folder.sync(folder)
+    } catch {
+      guard error.number != ENOENT else { return }
+      throw ArchiveError(error, doing: "sync the folder \(EscapedText.escape(folder))")
     }
   }
 

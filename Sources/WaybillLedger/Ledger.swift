@@ -1,6 +1,6 @@
 public import WaybillModel
 internal import WaybillSQLite
-internal import WaybillSystem
+package import WaybillSystem
 
 /// The upload ledger of one account: an append-only log in SQLite with the tables folded from it.
 ///
@@ -32,6 +32,8 @@ public actor Ledger {
   private var writer: LogWriter?
   /// Appends that wait for the next transaction, each with its caller.
   nonisolated private let pending = Locked<[(request: AppendRequest, answer: Answer)]>([])
+  /// Held by whoever moves events out of the log: what is read before may not move meanwhile.
+  nonisolated package let retentionTurn = Turn()
   /// How many appends the transaction before had.
   private var lastGroup = 0
   private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]

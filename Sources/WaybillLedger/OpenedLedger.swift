@@ -142,10 +142,7 @@ struct OpenedLedger: Sendable {
     guard case .mark(let mark) = marked, mark.position != .start else { return nil }
     if mark.position <= head {
       do {
-        let statement = try connection.prepare("SELECT chain FROM events WHERE position = ?")
-        statement.bind(1, mark.position.value)
-        let chain = try statement.firstRow { ContentHash($0.bytes(0)) } ?? nil
-        if chain == mark.chain { return nil }
+        if try connection.knows(mark, hasRanges: true) { return nil }
       } catch {
         throw LedgerError(error, doing: "comparing the log with its head mark")
       }

@@ -3,8 +3,11 @@ public import WaybillModel
 /// The sample of one kind of event: the file in `schema/events` that shows how it is stored, a flat
 /// JSON object with one column a line. It is written by hand; a test holds it against the code.
 public enum EventSample {
-  /// The file of a kind at the first version, relative to the repository's root.
-  public static func path(_ kind: EventKind) -> String { "schema/events/\(kind.rawValue).v1.json" }
+  /// The file of a kind at a version, the newest where none is named, relative to the repository's
+  /// root.
+  public static func path(_ kind: EventKind, version: Int? = nil) -> String {
+    "schema/events/\(kind.rawValue).v\(version ?? kind.newestVersion).json"
+  }
 
   /// What a file of samples holds.
   public struct Stored: Equatable, Sendable {
@@ -16,9 +19,9 @@ public enum EventSample {
     public let fields: EventFields
   }
 
-  /// Reads the file of a kind; nil when there is none or it is no sample.
-  public static func read(_ kind: EventKind) -> Stored? {
-    guard let text = Golden.read(path(kind)),
+  /// Reads the file of a kind at a version; nil when there is none or it is no sample.
+  public static func read(_ kind: EventKind, version: Int? = nil) -> Stored? {
+    guard let text = Golden.read(path(kind, version: version)),
       let document = try? JSONValue.read([UInt8](text.utf8)),
       let name = document["kind"]?.text, let version = document["version"]?.integer
     else { return nil }
@@ -39,7 +42,7 @@ public enum EventSample {
   public static func text(_ kind: EventKind, _ fields: EventFields) -> String {
     let payload = fields.payload.map { (try? JSONValue.read([UInt8]($0.utf8))) ?? .text($0) }
     let columns: [(String, JSONValue?)] = [
-      ("kind", .text(kind.rawValue)), ("version", .integer(1)),
+      ("kind", .text(kind.rawValue)), ("version", .integer(Int64(kind.newestVersion))),
       ("part", fields.part.map { .integer($0) }), ("bytes", fields.bytes.map { .integer($0) }),
       ("attempt", fields.attempt.map { .integer($0) }),
       ("until", fields.until.map { .integer($0) }), ("code", fields.code.map { .text($0) }),

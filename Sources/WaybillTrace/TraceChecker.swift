@@ -10,6 +10,8 @@ final class TraceChecker {
   private(set) var first: GlobalPosition?
   private(set) var last: GlobalPosition?
   private var chain = EventChain(value: .zero)
+  /// The chain value before the event that was taken last.
+  private(set) var chainBefore = ContentHash.zero
   /// The chain value that stood with the last event, once it has been found right.
   private var statedChain: ContentHash?
   private var revisions = StreamRevisions()
@@ -65,6 +67,7 @@ final class TraceChecker {
       }
       chain.reset(to: before)
     }
+    chainBefore = chain.value
     let value = chain.advance(over: line.event)
     if let stated = line.chain, stated != value {
       throw LineProblem(.chainMismatch, "the events of this run give another chain value")

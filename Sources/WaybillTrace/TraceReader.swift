@@ -44,6 +44,9 @@ package final class TraceReader {
   /// What was noticed that takes nothing away: no index, a wrong one, a stray frame. At most 16.
   package private(set) var remarks: [TraceFinding] = []
 
+  /// The chain value before the event that was given last; meaningless in a trace with cuts.
+  package private(set) var chainBefore = ContentHash.zero
+
   private let limits: TraceLimits
   private let frames: TraceFrames
   private let lineReader = TraceLineReader()
@@ -186,6 +189,7 @@ extension TraceReader {
         throw LineProblem(.limitReached, "there are more than \(limits.eventCount) events")
       }
       try checker.take(line)
+      chainBefore = checker.chainBefore
       eventCount += 1
       lastPosition = line.event.position
       frames.count(line.event.position)

@@ -16,6 +16,8 @@ package final class TraceWriter {
   private let fileHasher = SHA256()
   private let linesHasher = SHA256()
   private var chain = EventChain(value: .zero)
+  /// The chain value of the event added last, as its own bytes give it.
+  package var chainValue: ContentHash { chain.value }
 
   /// The lines of the frame that is being filled; the last one may still be open.
   private var lines = ByteBuffer(capacity: 2 * TraceFormat.frameByteCount)

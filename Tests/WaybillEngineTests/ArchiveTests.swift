@@ -48,14 +48,29 @@ struct ArchiveTests {
     return try bytes.split(separator: UInt8(ascii: "\n")).map { try JSONValue.read([UInt8]($0)) }
   }
 
+  private func sqlite3(_ sql: String) throws { _ = try output(of: sql) }
+
+  private func output(of sql: String) throws -> String {
+    let tool = Process()
+    tool.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    tool.arguments = ["sqlite3", temporary.database, sql]
+    let output = Pipe()
+    tool.standardOutput = output
+    try tool.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    tool.waitUntilExit()
+    try #require(tool.terminationStatus == 0)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   @Test func `a segment holds every event of the uploads that moved into it`() async throws {
     let ledger = try await temporary.open()
     try await seed(ledger, 1...3)
     try await UploadLife(4, to: .sending).append(to: ledger)
     let before = try await ledger.reader.events(EventQuery())
     let moved = try await archive(ledger).archive(Self.all)
-    #expect(moved.map(\.uploads) == [3])
-    let lines = try lines(try #require(moved.first?.name.text))
+    #expect(moved.segments.map(\.uploads) == [3])
+    let lines = try lines(try #require(moved.segments.first?.name.text))
     #expect(lines.first?["kind"]?.text == "trace.header")
     #expect(lines.last?["kind"]?.text == "trace.footer")
     let wanted = before.filter { event in (1...3).contains { UploadLife($0).id == event.upload } }
@@ -73,9 +88,9 @@ struct ArchiveTests {
     let ledger = try await temporary.open()
     try await seed(ledger, 1...2)
     try await archive(ledger).archive(Self.all)
-    #expect(try await archive(ledger).archive(Self.all).isEmpty)
+    #expect(try await archive(ledger).archive(Self.all).segments.isEmpty)
     try await seed(ledger, 3...3)
-    #expect(try await archive(ledger).archive(Self.all).map(\.uploads) == [1])
+    #expect(try await archive(ledger).archive(Self.all).segments.map(\.uploads) == [1])
     #expect(try segmentNames.count == 2)
     #expect(try await ledger.reader.verify().findings == [])
     await ledger.close()
@@ -85,12 +100,55 @@ struct ArchiveTests {
     let ledger = try await temporary.open()
     try await seed(ledger, 1...2)
     // A file stands where the folder should be.
+    try FileManager.default.removeItem(atPath: temporary.directory + "/archive")
     try Data().write(to: URL(fileURLWithPath: temporary.directory + "/archive"))
     let error = await #expect(throws: ArchiveError.self) {
       try await archive(ledger).archive(Self.all)
     }
     #expect(error?.code == .file)
     #expect(try await ledger.reader.verify().archived == 0)
+    await ledger.close()
+  }
+
+  @Test func `an event that was changed in the log is moved nowhere`() async throws {
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...2)
+    await ledger.close()
+    try sqlite3(
+      "DROP TRIGGER events_never_update; UPDATE events SET bytes = 7 WHERE position = 3")
+    let again = try await temporary.open()
+    let error = await #expect(throws: ArchiveError.self) {
+      try await archive(again).archive(Self.all)
+    }
+    #expect(error?.code == .changed)
+    #expect(error?.message.contains("event 3 ") == true)
+    #expect(try segmentNames.isEmpty)
+    #expect(try await again.reader.verify().findings.map(\.kind) == ["chain_mismatch"])
+    await again.close()
+  }
+
+  @Test func `two that archive at once move everything once`() async throws {
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...20)
+    async let one = archive(ledger).archive(Self.all)
+    async let other = archive(ledger).archive(Self.all)
+    let uploads = try await (one.segments + other.segments).map(\.uploads)
+    #expect(uploads == [20])
+    #expect(try segmentNames.count == 1)
+    #expect(try await ledger.reader.verify().findings == [])
+    await ledger.close()
+  }
+
+  @Test func `an upload that no line can hold stays, and holds no other`() async throws {
+    let ledger = try await temporary.open()
+    let name = FileName(bytes: [UInt8](repeating: 0xff, count: 4 << 20))
+    try await UploadLife(1, name: name).append(to: ledger)
+    try await ledger.append(
+      [ProposedEvent(.copyReleased, cause: .command)], to: UploadLife(1).id, expecting: .any)
+    try await seed(ledger, 2...3)
+    let moved = try await archive(ledger).archive(Self.all)
+    #expect(moved.segments.map(\.uploads) == [2])
+    #expect(moved.skipped == [UploadLife(1).id])
     await ledger.close()
   }
 
@@ -116,11 +174,7 @@ struct ArchiveTests {
     try await archive(ledger).archive(Self.all)
     let recorded = try segmentNames
     await ledger.close()
-    let forget = Process()
-    forget.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    forget.arguments = ["sqlite3", temporary.database, "DELETE FROM archived_streams"]
-    try forget.run()
-    forget.waitUntilExit()
+    try sqlite3("DELETE FROM archived_streams")
     let again = try await temporary.open()
     _ = try await archive(again).purge([UploadLife(9).id])
     #expect(try segmentNames == recorded)
@@ -131,8 +185,25 @@ struct ArchiveTests {
     async throws
   {
     let ledger = try await temporary.open()
-    try await seed(ledger, 1...3)
-    let old = try #require(try await archive(ledger).archive(Self.all).first?.name.text)
+    // Their events stand between each other's.
+    let lives = (1...3).map { UploadLife($0) }
+    for index in lives[0].events.indices {
+      for life in lives {
+        try await ledger.append([life.events[index]], to: life.id, expecting: .any)
+      }
+    }
+    for life in lives {
+      try await ledger.append(
+        [ProposedEvent(.copyReleased, cause: .command)], to: life.id, expecting: .any)
+    }
+    var chainsBefore: [Int64: String] = [:]
+    for line in try output(
+      of: "SELECT (position + 1) || ' ' || lower(hex(chain)) FROM events"
+    ).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      chainsBefore[try #require(Int64(words[0]))] = String(words[1])
+    }
+    let old = try #require(try await archive(ledger).archive(Self.all).segments.first?.name.text)
     let gone = UploadLife(2)
     let purged = try await archive(ledger).purge([gone.id])
     #expect(purged.uploads == 1)
@@ -142,8 +213,17 @@ struct ArchiveTests {
     let uploads = Set(try lines(name).compactMap { $0["upload_id"]?.text })
     #expect(uploads == [UploadLife(1).id.description, UploadLife(3).id.description])
     #expect(try await ledger.reader.holder(of: gone.hash) == nil)
-    // And again, until nothing is left.
-    _ = try await archive(ledger).purge([UploadLife(1).id, UploadLife(3).id])
+    // And again, one by one, until nothing is left; the chain goes on over each that went.
+    _ = try await archive(ledger).purge([UploadLife(1).id])
+    let kept = try #require(try segmentNames.first)
+    let runs = try lines(kept).compactMap { line in
+      line["chain_before"]?.text.map { (line["position"]?.integer ?? 0, $0) }
+    }
+    for (position, chain) in runs {
+      #expect(chainsBefore[position] == chain)
+    }
+    #expect(!runs.isEmpty)
+    _ = try await archive(ledger).purge([UploadLife(3).id])
     #expect(try segmentNames.isEmpty)
     #expect(try await ledger.reader.verify().findings == [])
     await ledger.close()
@@ -161,6 +241,26 @@ struct ArchiveTests {
     #expect(error?.code == .damagedSegment)
     #expect(try segmentNames == [name])
     #expect(try await ledger.upload(UploadLife(2).id).stateWord == .committed)
+    await ledger.close()
+  }
+
+  @Test func `a purged upload leaves no copy of its bytes behind`() async throws {
+    let ledger = try await temporary.open()
+    let life = UploadLife(1, to: .sending)
+    try await life.append(to: ledger)
+    try await ledger.append(
+      [ProposedEvent(.cancelled(Cancelled(reason: .user)), cause: .command)], to: life.id,
+      expecting: .any)
+    let staged = ledger.stagingDirectory
+    for name in ["\(life.id)", "\(life.id)~3", "\(UploadLife(2).id)"] {
+      try Data("bytes".utf8).write(to: URL(fileURLWithPath: "\(staged)/\(name)"))
+    }
+    let removal = try await archive(ledger).purge([life.id])
+    #expect(removal.uploads == 1 && removal.isErased)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: staged) == ["\(UploadLife(2).id)"])
+    // Again, as after a crash.
+    #expect(try await archive(ledger).purge([life.id]).uploads == 0)
     await ledger.close()
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WaybillLedger
 import WaybillModel
+import WaybillSQLite
 import WaybillTesting
 
 /// Uploads are removed for good.
@@ -24,8 +25,9 @@ struct PurgeTests {
     try await life.append(to: ledger)
     try await UploadLife(2).append(to: ledger)
     #expect(try filesHolding([UInt8](secret.utf8)) != [])
-    let purged = try await ledger.purge([life.id])
-    #expect(purged == Purged(uploads: 1, count: Int64(life.events.count)))
+    let (purged, isErased) = try await ledger.purge([life.id])
+    #expect(purged.uploads == 1 && purged.removed.count == Int64(life.events.count))
+    #expect(isErased)
     #expect(try filesHolding([UInt8](secret.utf8)) == [])
     #expect(try filesHolding(life.hash.bytes) == [])
     #expect(try await ledger.reader.upload(life.id) == nil)
@@ -49,16 +51,37 @@ struct PurgeTests {
     let ids = [UploadLife(2).id, life.id]
     #expect(await code { try await ledger.purge(ids) } == .notEnded)
     #expect(try await ledger.reader.queue().rows.count == 2)
-    #expect(try await ledger.purge(ids, isForced: true).uploads == 2)
+    #expect(try await ledger.purge(ids, isForced: true).purged.uploads == 2)
     #expect(try await ledger.reader.queue().rows.isEmpty)
     #expect(try await ledger.reader.recordedUploads(limit: 10).isEmpty)
     await ledger.close()
     #expect(try await temporary.findings() == [])
   }
 
+  @Test func `purging twice, also with others, is no failure`() async throws {
+    let ledger = try await temporary.open()
+    try await UploadLife(1).append(to: ledger)
+    try await UploadLife(2).append(to: ledger)
+    try await ledger.purge([UploadLife(1).id])
+    #expect(try await ledger.purge([UploadLife(1).id, UploadLife(2).id]).purged.uploads == 1)
+    await ledger.close()
+    #expect(try await temporary.findings() == [])
+  }
+
+  @Test func `a reader that holds the write-ahead log is told of`() async throws {
+    let ledger = try await temporary.open()
+    try await UploadLife(1).append(to: ledger)
+    let reader = try Connection(path: temporary.database, access: .reader)
+    try reader.execute("BEGIN")
+    _ = try reader.integer("SELECT count(*) FROM events")
+    #expect(try await !ledger.purge([UploadLife(1).id]).isErased)
+    try reader.execute("COMMIT")
+    await ledger.close()
+  }
+
   @Test func `purging what nobody knows records that nothing went`() async throws {
     let ledger = try await temporary.open()
-    #expect(try await ledger.purge([UploadLife(1).id]) == Purged(uploads: 0, count: 0))
+    #expect(try await ledger.purge([UploadLife(1).id]).purged.removed.count == 0)
     await ledger.close()
     #expect(try await temporary.findings() == [])
   }

@@ -6,16 +6,21 @@ import WaybillTesting
 struct EventCatalogueTests {
   @Test(arguments: EventKind.allCases)
   func `the sample of each kind reads as an event of that kind`(kind: EventKind) throws {
-    let stored = try #require(
-      EventSample.read(kind), "write \(EventSample.path(kind)) as its neighbours are written")
-    #expect(stored.kindName == kind.rawValue)
-    #expect(stored.version == 1)
-    var history = History()
-    let body = history.record(kindName: kind.rawValue, version: 1, fields: stored.fields).body
-    switch body {
-    case .upload(let event): #expect(event.kind == kind && !kind.isLedgerKind)
-    case .ledger(let event): #expect(event.kind == kind && kind.isLedgerKind)
-    case .unrecognized, .unreadable: Issue.record("\(kind.rawValue) reads as \(body)")
+    for version in 1...kind.newestVersion {
+      let stored = try #require(
+        EventSample.read(kind, version: version),
+        "write \(EventSample.path(kind, version: version)) as its neighbours are written")
+      #expect(stored.kindName == kind.rawValue)
+      #expect(stored.version == version)
+      var history = History()
+      let body = history.record(
+        kindName: kind.rawValue, version: version, fields: stored.fields
+      ).body
+      switch body {
+      case .upload(let event): #expect(event.kind == kind && !kind.isLedgerKind)
+      case .ledger(let event): #expect(event.kind == kind && kind.isLedgerKind)
+      case .unrecognized, .unreadable: Issue.record("\(kind.rawValue) reads as \(body)")
+      }
     }
   }
 

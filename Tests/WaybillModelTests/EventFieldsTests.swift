@@ -81,7 +81,7 @@ struct EventFieldsTests {
     expectOnlyPlaceChanged(from: before, to: history.upload)
   }
 
-  @Test(arguments: [0, 2, -1, Int.max])
+  @Test(arguments: [0, 3, -1, Int.max])
   func `an unknown version of a known kind is kept byte for byte`(version: Int) {
     for kind in EventKind.allCases {
       var history = History().and(Samples.queued())

@@ -2,12 +2,15 @@
 -- who keeps it up, instead of how far at every commit.
 
 -- Positions that are no longer in the log, in runs without a hole. The chain value of a run's last
--- event carries the chain across it.
+-- event carries the chain across it. The event that records a run holds a digest over all of its
+-- runs, so that a hole is as much part of the chained log as an event.
 CREATE TABLE archived_ranges (
   first INTEGER PRIMARY KEY,
   last INTEGER NOT NULL CHECK (last >= first),
-  chain BLOB NOT NULL CHECK (length(chain) = 32)
+  chain BLOB NOT NULL CHECK (length(chain) = 32),
+  recorded INTEGER NOT NULL      -- position of the ledger.archived or ledger.purged
 ) STRICT;
+CREATE INDEX archived_ranges_by_event ON archived_ranges (recorded, first);
 
 -- Streams whose beginning is in a segment. What ended them, and all that came after, is still in
 -- the log: it says that the bytes are stored, and where.

@@ -42,8 +42,11 @@ package struct LedgerFiles: Sendable {
 
   /// Makes the folders that are missing and refuses those that others could write into.
   func prepare() throws(LedgerError) {
-    for folder in [directory, inbox, staged] {
-      if mkdir(folder, 0o700) != 0, errno != EEXIST {
+    for folder in [directory, inbox, staged, archive] {
+      if mkdir(folder, 0o700) == 0 {
+        // The only copy of an archived event lies in one of these, so its name must last.
+        if folder == archive { try Self.syncFolder(directory) }
+      } else if errno != EEXIST {
         if errno == ENOENT, folder == directory {
           try makeParents()
           continue

@@ -26,7 +26,7 @@ enum ProjectionRunner {
         continue
       }
       let isBehind = checkpoint.map { $0.position <= newest.position } ?? false
-      let seen = isUsable && isBehind ? checkpoint?.position : nil
+      let seen = isUsable && isBehind ? try connection.tail(behind: checkpoint) : nil
       try bringUp(projection, connection, from: seen, to: newest.position, launch: nil)
       done[projection.name] = seen == nil ? .rebuilt : .caughtUp
     }
@@ -110,6 +110,17 @@ extension Connection {
   func newestEvent() throws(SQLiteError) -> (position: Int64, launch: Int64?) {
     try prepare("SELECT position, launch FROM events ORDER BY position DESC LIMIT 1")
       .firstRow { ($0.int(0), $0.int(1)) } ?? (0, nil)
+  }
+
+  /// The position of a checkpoint, where folding the events behind it brings a table up; nil where
+  /// some have left the log since, and took with them which rows are to go.
+  fileprivate func tail(behind checkpoint: Checkpoint?) throws(SQLiteError) -> Int64? {
+    guard let checkpoint else { return nil }
+    let left = try prepare(
+      "SELECT 1 FROM events WHERE position > ?"
+        + " AND kind IN ('ledger.archived', 'ledger.purged') LIMIT 1")
+    left.bind(1, checkpoint.position)
+    return try left.firstRow { _ in true } == nil ? checkpoint.position : nil
   }
 
   /// The checkpoint of a derived table; nil where there is none of the version this code writes.

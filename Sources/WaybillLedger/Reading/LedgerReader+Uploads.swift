@@ -81,6 +81,17 @@ extension LedgerReader {
     return (try rows(where: "q.added > ?1", from: 0, order: "q.added", limit: nil).rows, head)
   }
 
+  /// Whether uploads have been archived or purged since a position, and their rows are gone.
+  func hasLost(since position: GlobalPosition) throws(LedgerError) -> Bool {
+    try read("reading the queue") { connection throws(SQLiteError) in
+      let left = try connection.prepare(
+        "SELECT 1 FROM events WHERE position > ?"
+          + " AND kind IN ('ledger.archived', 'ledger.purged') LIMIT 1")
+      left.bind(1, position.value)
+      return try left.firstRow { _ in true } != nil
+    }
+  }
+
   /// Rows of the queue whose uploads have events behind a position, those with parts in flight, and
   /// where the conditions for sending have changed, all that they hold up or let go.
   func queueChanges(

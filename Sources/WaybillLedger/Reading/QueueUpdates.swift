@@ -2,7 +2,7 @@ public import WaybillModel
 
 /// What the queue looks like, and then what has changed in it.
 public enum QueueUpdate: Sendable {
-  /// Every row, in the order of adding.
+  /// Every row, in the order of adding: at first, and whenever uploads have left the queue.
   case snapshot([QueuedUpload])
   /// The rows that have changed since, in the order of adding.
   case changed([QueuedUpload])
@@ -48,6 +48,11 @@ public struct QueueUpdates: AsyncSequence, Sendable {
         seen = await ledger.change(since: seen)
         if Task.isCancelled { return nil }
         if await ledger.isClosed { return nil }
+        if try await ledger.reader.hasLost(since: position) {
+          let (rows, head) = try await ledger.reader.wholeQueue()
+          self.position = head
+          return .snapshot(rows)
+        }
         let (rows, head) = try await ledger.reader.queueChanges(since: position)
         self.position = head
         if !rows.isEmpty { return .changed(rows) }

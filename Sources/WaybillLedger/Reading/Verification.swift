@@ -86,6 +86,7 @@ extension LedgerReader {
         try verifyLog(connection, mark, &report)
         try report.tolerating("streams") { (report) throws(SQLiteError) in
           try verifyStreams(connection, &report)
+          if formatVersion >= 2 { try report.checkArchive(connection) }
         }
         try report.tolerating("derived tables") { (report) throws(SQLiteError) in
           try verifyProjections(connection, &report)
@@ -94,6 +95,7 @@ extension LedgerReader {
         try report.tolerating("the log") { (report) throws(SQLiteError) in
           try countLog(connection, mark, &report)
           try verifyStreams(connection, &report)
+          if formatVersion >= 2 { try report.checkArchive(connection) }
         }
         try verifyCheckpoints(connection, &report)
       }
@@ -115,13 +117,7 @@ extension LedgerReader {
         "the log has \(events) events, and \(report.archived) have left it,"
           + " but its newest position is \(last)")
     }
-    var chainAtMark: ContentHash?
-    if case .mark(let mark) = mark {
-      let statement = try connection.prepare("SELECT chain FROM events WHERE position = ?")
-      statement.bind(1, mark.position.value)
-      chainAtMark = try statement.firstRow { ContentHash($0.bytes(0)) } ?? nil
-    }
-    compare(mark, chainAtMark, &report)
+    try compare(mark, connection, &report)
   }
 
   private func verifyCheckpoints(
@@ -145,7 +141,6 @@ extension LedgerReader {
     var chain = EventChain(value: .zero)
     let gaps = try ArchivedGaps(connection, hasRanges: formatVersion >= 2)
     var isChainBroken = false
-    var chainAtMark: ContentHash?
     let statement = try connection.prepare(
       "SELECT \(EventCodec.columns) FROM \(EventCodec.source) ORDER BY e.position")
     do throws(SQLiteError) {
@@ -176,7 +171,6 @@ extension LedgerReader {
         } else {
           isChainBroken = false
         }
-        if case .mark(let mark) = mark, mark.position == position { chainAtMark = stored }
         if case .unreadable(let problem) = event.body {
           found.add("event_unreadable", at: position, "\(event.kindName): \(problem)")
         }
@@ -189,12 +183,12 @@ extension LedgerReader {
           + " those before them are as told here")
     }
     report = found
-    compare(mark, chainAtMark, &report)
+    try compare(mark, connection, &report)
   }
 
   private func compare(
-    _ mark: HeadMark.Reading, _ chainAtMark: ContentHash?, _ report: inout Verification
-  ) {
+    _ mark: HeadMark.Reading, _ connection: Connection, _ report: inout Verification
+  ) throws(SQLiteError) {
     switch mark {
     case .absent: break
     case .unreadable:
@@ -204,11 +198,13 @@ extension LedgerReader {
       report.add(
         "tail_lost", at: report.head,
         "the log ends at \(report.head.value), but its head mark knew \(mark.position.value)")
-    case .mark(let mark) where mark.position != .start && chainAtMark != mark.chain:
-      report.add(
-        "head_mark_mismatch", at: mark.position,
-        "event \(mark.position.value) is not the one its head mark knew")
-    case .mark: break
+    case .mark(let mark):
+      guard mark.position != .start else { return }
+      if try !connection.knows(mark, hasRanges: formatVersion >= 2) {
+        report.add(
+          "head_mark_mismatch", at: mark.position,
+          "event \(mark.position.value) is not the one its head mark knew")
+      }
     }
   }
 

@@ -1,8 +1,8 @@
-public import WaybillModel
+package import WaybillModel
 internal import WaybillSQLite
 
 /// Ended uploads that leave the log together, and where their events are in it.
-public struct ArchiveSelection: Sendable {
+package struct ArchiveSelection: Sendable {
   /// An upload whose stream moves.
   struct Stream: Sendable {
     let stream: Int64
@@ -10,36 +10,38 @@ public struct ArchiveSelection: Sendable {
   }
 
   /// The uploads, in the order of adding.
-  public internal(set) var uploads: [UploadID] = []
+  package internal(set) var uploads: [UploadID] = []
   /// How many events they have: all of them go into the segment.
-  public internal(set) var eventCount: Int64 = 0
+  package internal(set) var eventCount: Int64 = 0
   /// How many of these leave the log.
-  public internal(set) var removedCount: Int64 = 0
+  package internal(set) var removedCount: Int64 = 0
   var streams: [Stream] = []
   /// The positions of all events, and of those that leave, in runs without a hole.
   var runs: [ClosedRange<Int64>] = []
   var leaving: [ClosedRange<Int64>] = []
 
   /// Whether nothing is to be moved.
-  public var isEmpty: Bool { uploads.isEmpty }
+  package var isEmpty: Bool { uploads.isEmpty }
   /// The first position that goes into the segment.
-  public var first: GlobalPosition { GlobalPosition(runs.first?.lowerBound ?? 0) }
+  package var first: GlobalPosition { GlobalPosition(runs.first?.lowerBound ?? 0) }
   /// The last position that goes into the segment.
-  public var last: GlobalPosition { GlobalPosition(runs.last?.upperBound ?? 0) }
+  package var last: GlobalPosition { GlobalPosition(runs.last?.upperBound ?? 0) }
 }
 
 /// One event on its way into a segment.
-public struct ArchivedEvent: Sendable {
+package struct ArchivedEvent: Sendable {
   /// The event.
-  public let event: RecordedEvent
+  package let event: RecordedEvent
+  /// The chain value that stands with it in the log.
+  package let chain: ContentHash
   /// The chain value before it, where the event before it is not in the segment.
-  public let chainBefore: ContentHash?
+  package let chainBefore: ContentHash?
 }
 
 extension LedgerReader {
   /// The most events that move in one transaction: it bounds the write-ahead log, and what is held
   /// in memory while they move.
-  public static let maximumArchivedEvents = 20_000
+  package static let maximumArchivedEvents = 20_000
 
   /// The ended uploads that a policy lets go, those that were added first in front.
   ///
@@ -48,11 +50,13 @@ extension LedgerReader {
   /// - Parameters:
   ///   - policy: what stays.
   ///   - now: the current time.
-  ///   - limit: how many events may be exceeded by one upload only; what moves in one transaction
+  ///   - skipped: uploads that stay whatever the policy says.
+  ///   - limit: how many events, exceeded by one upload at most; what moves in one transaction
   ///     keeps to `maximumArchivedEvents`.
   /// - Returns: uploads up to the limit; ask again after they moved.
-  public func archivable(
-    _ policy: RetentionPolicy, now: Timestamp, limit: Int = maximumArchivedEvents
+  package func archivable(
+    _ policy: RetentionPolicy, now: Timestamp, skipping skipped: Set<UploadID> = [],
+    limit: Int = maximumArchivedEvents
   ) throws(LedgerError) -> ArchiveSelection {
     try read("looking for ended uploads") { connection throws(SQLiteError) in
       guard formatVersion >= 2 else { return ArchiveSelection() }
@@ -75,7 +79,7 @@ extension LedgerReader {
       var builder = SelectionBuilder()
       var failure: SQLiteError?
       try ended.forEachRow { row in
-        guard let id = UploadID(row.text(1)) else { return true }
+        guard let id = UploadID(row.text(1)), !skipped.contains(id) else { return true }
         do throws(SQLiteError) {
           let stream = try StreamPositions(row.int(0), events)
           if let stream,
@@ -100,7 +104,7 @@ extension LedgerReader {
   ///   - selection: what goes.
   ///   - position: the last event of the page before; `start` for the first page.
   /// - Returns: at most `maximumPage` events; none after the last page.
-  public func events(
+  package func events(
     of selection: ArchiveSelection, after position: GlobalPosition
   ) throws(LedgerError) -> [ArchivedEvent] {
     try read("reading ended uploads") { connection throws(SQLiteError) in
@@ -116,11 +120,14 @@ extension LedgerReader {
         let first = max(run.lowerBound, position.value + 1)
         events.bind(1, first)
         events.bind(2, min(run.upperBound, first + Int64(left) - 1))
-        let chain = first == run.lowerBound ? try connection.chain(before: first) : nil
-        let count = page.count
-        try LogReading.each(events) { event in
+        var before = first == run.lowerBound ? try connection.chain(before: first) : nil
+        try events.forEachRow { row in
           page.append(
-            ArchivedEvent(event: event, chainBefore: page.count == count ? chain : nil))
+            ArchivedEvent(
+              event: EventCodec.event(row, of: EventCodec.upload(row)),
+              chain: EventCodec.hash(row, EventCodec.chainColumn) ?? .zero, chainBefore: before))
+          before = nil
+          return true
         }
       }
       return page

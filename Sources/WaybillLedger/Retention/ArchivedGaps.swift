@@ -30,6 +30,61 @@ struct ArchivedGaps {
   }
 }
 
+extension Connection {
+  /// Whether the log holds, or has held, the event that a head mark speaks of. Within a run that
+  /// has left only its last event can be compared.
+  func knows(_ mark: HeadMark, hasRanges: Bool) throws(SQLiteError) -> Bool {
+    let event = try prepare("SELECT chain FROM events WHERE position = ?")
+    event.bind(1, mark.position.value)
+    if let chain = try event.firstRow({ EventCodec.hash($0, 0) }) { return chain == mark.chain }
+    guard hasRanges else { return false }
+    let range = try prepare(
+      "SELECT last, chain FROM archived_ranges WHERE first <= ? ORDER BY first DESC LIMIT 1")
+    range.bind(1, mark.position.value)
+    guard let (last, chain) = try range.firstRow({ ($0.int(0), EventCodec.hash($0, 1)) }) else {
+      return false
+    }
+    return last > mark.position.value || (last == mark.position.value && chain == mark.chain)
+  }
+}
+
+extension Verification {
+  /// Holds the holes against the events that record them, and the streams against the segments.
+  mutating func checkArchive(_ connection: Connection) throws(SQLiteError) {
+    var recorded: [GlobalPosition: RemovedRuns] = [:]
+    let facts = try connection.prepare(
+      "SELECT \(EventCodec.columns) FROM \(EventCodec.source)"
+        + " WHERE e.stream = 0 AND e.kind IN ('ledger.archived', 'ledger.purged')")
+    try LogReading.each(facts) { event in
+      switch event.body {
+      case .ledger(.archived(let archived)): recorded[event.position] = archived.removed
+      case .ledger(.purged(let purged)): recorded[event.position] = purged.removed
+      default: break
+      }
+    }
+    var positions: Set<GlobalPosition> = Set(recorded.keys)
+    try connection.prepare("SELECT DISTINCT recorded FROM archived_ranges").forEachRow { row in
+      positions.insert(GlobalPosition(row.int(0)))
+      return true
+    }
+    for position in positions.sorted() {
+      let held = try LeavingRuns(recordedBy: position, connection).removed
+      guard held != recorded[position] ?? RemovedRuns(count: -1, digest: .zero) else { continue }
+      add(
+        "archive_mismatch", at: position,
+        "what has left the log is not what event \(position.value) says has left it")
+    }
+    let unknown =
+      try connection.integer(
+        "SELECT count(*) FROM archived_streams AS a LEFT JOIN events AS e"
+          + " ON e.position = a.archived AND e.kind = 'ledger.archived' WHERE e.position IS NULL")
+      ?? 0
+    if unknown > 0 {
+      add("segment_unknown", "no event says where the beginnings of \(unknown) uploads went")
+    }
+  }
+}
+
 extension LedgerReader {
   /// How many events have left the log.
   func archivedCount(_ connection: Connection) throws(SQLiteError) -> Int64 {

@@ -1,4 +1,4 @@
-public import WaybillModel
+package import WaybillModel
 internal import WaybillSQLite
 
 extension Ledger {
@@ -13,70 +13,61 @@ extension Ledger {
   ///   - digest: the SHA-256 of the segment file, which must be on stable storage.
   /// - Returns: what was recorded; the segment's name follows from it.
   /// - Throws: `LedgerError`, `conflict` when some of it has moved before.
-  public func archive(
+  package func archive(
     _ selection: ArchiveSelection, digest: ContentHash
   ) throws(LedgerError) -> Archived {
-    let archived = Archived(
-      first: selection.first, last: selection.last, count: selection.eventCount, digest: digest)
-    _ = try openWriter().archive(selection, as: archived)
+    let archived = try openWriter().archive(selection, digest: digest)
     announceChange()
     return archived
   }
 
-  /// Removes uploads for good: their events, their hashes, and every row that names them.
+  /// Removes uploads for good: their events, their hashes, and every row that is derived from them.
+  /// Their ids stay in the table `streams`.
   ///
-  /// What was in the write-ahead log or in freed pages of the database is overwritten as well; a
-  /// flash drive may keep older copies of a page. Segments are the caller's: those that hold one of
-  /// the uploads are written anew without it first, and given as replacements.
+  /// Segments are the caller's: those that hold one of the uploads are written anew without it
+  /// first, and given as replacements.
   ///
   /// - Parameters:
-  ///   - ids: which; unknown ones are passed over.
+  ///   - ids: which; those without events are passed over.
   ///   - isForced: whether an upload that has not ended goes too, and its bytes with it.
   ///   - replacements: the new segments, by the position of the `ledger.archived` of the old ones.
-  /// - Returns: how many uploads and events went.
+  /// - Returns: what was recorded; and whether the write-ahead log was emptied, which a reader that
+  ///   holds it for more than five seconds prevents.
   /// - Throws: `LedgerError`, `notEnded` without `isForced`; then nothing was removed.
   @discardableResult
-  public func purge(
+  package func purge(
     _ ids: [UploadID], isForced: Bool = false,
     replacing replacements: [GlobalPosition: Archived] = [:]
-  ) throws(LedgerError) -> Purged {
-    let purged = try openWriter().purge(ids, isForced: isForced, replacing: replacements)
+  ) throws(LedgerError) -> (purged: Purged, isErased: Bool) {
+    let result = try openWriter().purge(ids, isForced: isForced, replacing: replacements)
     announceChange()
-    return purged
+    return result
   }
 }
 
 /// A trace segment the log speaks of.
-public struct RecordedSegment: Equatable, Sendable {
+package struct RecordedSegment: Equatable, Sendable {
   /// The position of the event that records it.
-  public let position: GlobalPosition
+  package let position: GlobalPosition
   /// What the event says.
-  public let archived: Archived
+  package let archived: Archived
   /// The name of its file in the folder `archive` of the ledger.
-  public var name: SegmentName { SegmentName(archived) }
+  package var name: SegmentName { SegmentName(archived) }
 }
 
 extension LedgerReader {
   /// The segments that hold events of uploads the ledger still knows, in the order in which they
   /// were recorded; one that was written anew stands for the one before.
-  public func segments() throws(LedgerError) -> [RecordedSegment] {
+  package func segments() throws(LedgerError) -> [RecordedSegment] {
     try segments("SELECT archived FROM archived_streams", nil)
   }
 
   /// The segment that holds the beginning of an upload; nil while the log has all of it.
-  public func segment(of id: UploadID) throws(LedgerError) -> RecordedSegment? {
+  package func segment(of id: UploadID) throws(LedgerError) -> RecordedSegment? {
     try segments(
       "SELECT archived FROM archived_streams"
         + " WHERE stream = (SELECT stream FROM streams WHERE upload = ?)", id
     ).first
-  }
-
-  /// The chain value of the event before a position, whether that is in the log or has left it;
-  /// nil where the log cannot say.
-  package func chain(before position: GlobalPosition) throws(LedgerError) -> ContentHash? {
-    try read("reading the chain") { connection throws(SQLiteError) in
-      try connection.chain(before: position.value)
-    }
   }
 
   private func segments(
@@ -100,7 +91,7 @@ extension LedgerReader {
   /// Uploads with events in the log, in the order of adding.
   ///
   /// - Parameter limit: how many at most, up to `maximumPage`.
-  public func recordedUploads(limit: Int) throws(LedgerError) -> [UploadID] {
+  package func recordedUploads(limit: Int) throws(LedgerError) -> [UploadID] {
     try read("listing uploads") { connection throws(SQLiteError) in
       let statement = try connection.prepare(
         "SELECT upload FROM streams AS s"
@@ -109,5 +100,24 @@ extension LedgerReader {
       statement.bind(1, Int64(min(max(limit, 1), LedgerReader.maximumPage)))
       return try statement.ids()
     }
+  }
+
+  /// The digests of all segments that were ever recorded, by the position of their event, but of
+  /// those that others have replaced.
+  package func segmentsOnRecord() throws(LedgerError) -> [RecordedSegment] {
+    var query = EventQuery()
+    query.kinds = [EventKind.ledgerArchived.rawValue]
+    var segments: [GlobalPosition: RecordedSegment] = [:]
+    while true {
+      let page = try events(query)
+      for event in page {
+        guard case .ledger(.archived(let archived)) = event.body else { continue }
+        if let replaced = event.compensates { segments[replaced] = nil }
+        segments[event.position] = RecordedSegment(position: event.position, archived: archived)
+      }
+      guard page.count == LedgerReader.maximumPage, let last = page.last else { break }
+      query.after = last.position
+    }
+    return segments.values.sorted { $0.position < $1.position }
   }
 }

@@ -66,13 +66,13 @@ struct EventDraft: Sendable {
     observation = proposed.observation
   }
 
-  init(_ event: LedgerEvent, cause: Cause) {
+  init(_ event: LedgerEvent, cause: Cause, compensates: GlobalPosition? = nil) {
     kind = event.kind
     version = event.version
     fields = event.fields
     body = .ledger(event)
     self.cause = cause
-    compensates = nil
+    self.compensates = compensates
     observation = nil
   }
 }

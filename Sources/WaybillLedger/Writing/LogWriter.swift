@@ -107,19 +107,23 @@ final class LogWriter {
     throw LedgerError.replaced(files)
   }
 
+  /// Makes good a failed commit: what is read after it is what the next transaction begins with.
+  func ensureOpen() throws(LedgerError) {
+    try checkDatabase()
+    guard mustReopen else { return }
+    do throws(LedgerError) {
+      try reopen()
+    } catch {
+      throw LedgerError(error.code, error.message, remedy: error.remedy)
+    }
+  }
+
   /// Runs requests in one transaction, behind `work` on the same connection: all or nothing.
   func transact(
     _ requests: [AppendRequest],
     after work: (Connection) throws(SQLiteError) -> Void = { _ in }
   ) throws(LedgerError) -> [Result<[RecordedEvent], LedgerError>] {
-    try checkDatabase()
-    if mustReopen {
-      do throws(LedgerError) {
-        try reopen()
-      } catch {
-        throw LedgerError(error.code, error.message, remedy: error.remedy)
-      }
-    }
+    try ensureOpen()
     let isDurable = requests.contains { $0.durability == .synced }
     var transaction = Transaction(head: head, chain: chain.value, time: clock())
     var results: [Result<[RecordedEvent], LedgerError>] = []
@@ -477,10 +481,14 @@ final class LogWriter {
   }
 
   /// Copies the write-ahead log into the database. A failure here loses nothing: the log has it.
-  func checkpoint(truncate: Bool) {
-    guard (try? checkDatabase()) != nil else { return }
-    _ = try? connection.checkpoint(truncate: truncate)
+  ///
+  /// - Returns: whether the write-ahead log is empty now; a reader may still need it.
+  @discardableResult
+  func checkpoint(truncate: Bool) -> Bool {
+    guard (try? checkDatabase()) != nil else { return false }
+    let pages = try? connection.checkpoint(truncate: truncate)
     mark.write(durableHead, sync: true)
+    return truncate && pages?.logged == 0
   }
 
   private func forgetProgress(after draft: EventDraft, stream: Int64) throws(SQLiteError) {

@@ -32,7 +32,7 @@ public enum LedgerEvent: Equatable, Sendable {
   }
 
   /// The shape of the payload as this code writes it.
-  public var version: Int { 1 }
+  public var version: Int { kind.newestVersion }
 
   /// The payload as stored fields.
   public var fields: EventFields {
@@ -211,6 +211,30 @@ public struct TailLost: EventPayload {
   }
 }
 
+/// What left the log in one transaction.
+public struct RemovedRuns: Equatable, Sendable {
+  /// How many events left.
+  public let count: Int64
+  /// The SHA-256 over the runs of positions that left, in order: of each the first and the last
+  /// position (eight bytes each, big endian) and the chain value of the last event.
+  public let digest: ContentHash
+
+  /// Makes the value from its parts.
+  public init(count: Int64, digest: ContentHash) {
+    self.count = count
+    self.digest = digest
+  }
+
+  /// nil where neither member is there, as in the first shape of `ledger.archived`.
+  fileprivate init?(_ payload: JSONValue) throws(FieldProblem) {
+    guard let count = try payload.optionalInteger("removed") else { return nil }
+    guard let digest = ContentHash(hex: try payload.requiredText("runs")) else {
+      throw .invalid("payload.runs")
+    }
+    self.init(count: count, digest: digest)
+  }
+}
+
 /// Events of ended uploads moved into a verified trace segment.
 public struct Archived: EventPayload {
   /// The first position in the segment.
@@ -221,13 +245,20 @@ public struct Archived: EventPayload {
   public let count: Int64
   /// The SHA-256 of the segment file.
   public let digest: ContentHash
+  /// What left the log with it; nil for a segment that was written anew, and in the first shape of
+  /// the event, which no ledger has.
+  public let removed: RemovedRuns?
 
   /// Makes the fact from its values.
-  public init(first: GlobalPosition, last: GlobalPosition, count: Int64, digest: ContentHash) {
+  public init(
+    first: GlobalPosition, last: GlobalPosition, count: Int64, digest: ContentHash,
+    removed: RemovedRuns? = nil
+  ) {
     self.first = first
     self.last = last
     self.count = count
     self.digest = digest
+    self.removed = removed
   }
 
   init(_ fields: EventFields) throws(FieldProblem) {
@@ -236,36 +267,43 @@ public struct Archived: EventPayload {
     last = GlobalPosition(try payload.requiredInteger("last"))
     count = try payload.requiredInteger("count")
     digest = try fields.requiredHash()
+    removed = try RemovedRuns(payload)
   }
 
   func write(to fields: inout EventFields) {
     fields.hash = digest
     fields.setPayload([
       "first": .integer(first.value), "last": .integer(last.value), "count": .integer(count),
+      "removed": removed.map { .integer($0.count) },
+      "runs": removed.map { .text($0.digest.description) },
     ])
   }
 }
 
-/// Events of uploads were removed for good: nobody can say any more what they were.
+/// Uploads were removed for good: nobody can say any more what they were.
 public struct Purged: EventPayload {
   /// How many uploads went.
   public let uploads: Int64
-  /// How many events left the log.
-  public let count: Int64
+  /// What left the log with them.
+  public let removed: RemovedRuns
 
-  /// Makes the fact from its counts.
-  public init(uploads: Int64, count: Int64) {
+  /// Makes the fact from its values.
+  public init(uploads: Int64, removed: RemovedRuns) {
     self.uploads = uploads
-    self.count = count
+    self.removed = removed
   }
 
   init(_ fields: EventFields) throws(FieldProblem) {
     let payload = try fields.payloadObject()
     uploads = try payload.requiredInteger("uploads")
-    count = try payload.requiredInteger("count")
+    guard let removed = try RemovedRuns(payload) else { throw .missing("payload.removed") }
+    self.removed = removed
   }
 
   func write(to fields: inout EventFields) {
-    fields.setPayload(["uploads": .integer(uploads), "count": .integer(count)])
+    fields.setPayload([
+      "uploads": .integer(uploads), "removed": .integer(removed.count),
+      "runs": .text(removed.digest.description),
+    ])
   }
 }

@@ -105,7 +105,8 @@ enum Upcasters {
   }
 
   static func body(kind: EventKind?, version: Int, fields: EventFields) -> RecordedEvent.Body {
-    guard let kind, version == 1 else { return .unrecognized }
+    // Version 2 of `ledger.archived` added members; the payload reads both.
+    guard let kind, (1...kind.newestVersion).contains(version) else { return .unrecognized }
     do {
       if kind.isLedgerKind {
         return try LedgerEvent(kind: kind, fields: fields).map { .ledger($0) } ?? .unrecognized

@@ -81,7 +81,7 @@ public enum UploadEvent: Equatable, Sendable {
 
   /// The shape of the payload as this code writes it. A new shape is a new version, read by an
   /// upcaster; an old one stays readable for ever.
-  public var version: Int { 1 }
+  public var version: Int { kind.newestVersion }
 
   /// The payload as stored fields.
   public var fields: EventFields {
@@ -234,6 +234,9 @@ public enum EventKind: String, CaseIterable, Sendable {
     default: false
     }
   }
+
+  /// The newest shape of this kind that this code knows, and the one it writes.
+  public var newestVersion: Int { self == .ledgerArchived ? 2 : 1 }
 
   /// How far an event of this kind must have reached before its append returns.
   public var durability: Durability {

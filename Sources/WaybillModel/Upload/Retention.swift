@@ -23,28 +23,28 @@ public struct RetentionPolicy: Equatable, Sendable {
 }
 
 /// How large a log is.
-public struct LogSize: Equatable, Sendable {
+package struct LogSize: Equatable, Sendable {
   /// How many events it holds.
-  public let events: Int64
+  package let events: Int64
   /// How many bytes of the database are in use.
-  public let bytes: Int64
+  package let bytes: Int64
 
   /// Makes a size from its counts.
-  public init(events: Int64, bytes: Int64) {
+  package init(events: Int64, bytes: Int64) {
     self.events = events
     self.bytes = bytes
   }
 }
 
 /// One walk over ended uploads, in the order of adding, that says which of them leave the log.
-public struct RetentionPass: Equatable, Sendable {
+package struct RetentionPass: Equatable, Sendable {
   private let policy: RetentionPolicy
   private let now: Timestamp
   /// Events still to go for the log to be within its bounds; an estimate where bytes are over.
   private var excess: Int64
 
   /// Starts a walk over a log of some size.
-  public init(_ policy: RetentionPolicy, size: LogSize, now: Timestamp) {
+  package init(_ policy: RetentionPolicy, size: LogSize, now: Timestamp) {
     self.policy = policy
     self.now = now
     let overEvents = size.events - policy.maximumEvents
@@ -60,7 +60,7 @@ public struct RetentionPass: Equatable, Sendable {
   /// - Parameters:
   ///   - newest: when its newest event was recorded.
   ///   - removed: how many events leave with it.
-  public mutating func takes(newest: Timestamp, removed: Int64) -> Bool {
+  package mutating func takes(newest: Timestamp, removed: Int64) -> Bool {
     let age = min(policy.ageSeconds, Int64.max / 1000) * 1000
     let isOld = newest.microseconds <= now.adding(milliseconds: -age).microseconds
     guard isOld || excess > 0 else { return false }
@@ -89,13 +89,13 @@ public struct SegmentName: Hashable, Sendable {
 }
 
 /// What of an ended stream stays in the log when the stream moves into an archive.
-public enum ArchivedStream {
+package enum ArchivedStream {
   /// How many events leave the log, from the first on; nil for a stream that has not ended.
   ///
   /// What ended it stays, and all that came after: it says what became of the bytes, and the stream
   /// goes on from there. The end as a duplicate does not name the bytes, so it stays from their
   /// hash on.
-  public static func leavingCount(_ kinds: [EventKind?]) -> Int? {
+  package static func leavingCount(_ kinds: [EventKind?]) -> Int? {
     guard let end = kinds.firstIndex(where: { $0.map { isEnd($0) } ?? false }) else { return nil }
     guard kinds[end] == .uploadDeduplicated else { return end }
     return kinds[..<end].lastIndex(of: .uploadHashed) ?? end

@@ -63,18 +63,19 @@ extension Invocation {
   fileprivate func archive() async throws(Failure) -> ArchiveResult {
     let ledger = try await openLedger(createsIt: false)
     let archive = Archive(ledger: ledger, app: "waybill \(Version.waybill)")
-    let segments: [Archive.Segment]
+    let result: Archive.Result
     do throws(ArchiveError) {
-      segments = try await archive.archive(retention)
+      result = try await archive.archive(retention)
     } catch {
       await ledger.close()
       throw Failure(error)
     }
     await ledger.close()
     return ArchiveResult(
-      uploads: segments.reduce(0) { $0 + $1.uploads },
-      events: segments.reduce(0) { $0 + $1.events },
-      removed: segments.reduce(0) { $0 + $1.removed }, segments: segments)
+      uploads: result.segments.reduce(0) { $0 + $1.uploads },
+      events: result.segments.reduce(0) { $0 + $1.events },
+      removed: result.segments.reduce(0) { $0 + $1.removed }, segments: result.segments,
+      skipped: result.skipped)
   }
 }
 
@@ -85,8 +86,12 @@ private struct ArchiveResult {
   let events: Int64
   let removed: Int64
   var segments: [Archive.Segment] = []
+  var skipped: [UploadID] = []
 
   func report(_ invocation: Invocation) throws(Failure) {
+    for id in skipped {
+      invocation.messages.warning("\(id) stays: one of its events is too long for a segment")
+    }
     guard invocation.format == .text else { return try invocation.output.json(document) }
     guard uploads > 0 else {
       return try invocation.output.line("nothing to move: no upload ended that long ago")
@@ -122,7 +127,7 @@ private struct ArchiveResult {
               .init("removed", .integer(segment.removed)),
               .init("bytes", .integer(segment.byteCount)),
             ])
-          })),
+          })), .init("skipped", .array(skipped.map { .text($0.description) })),
     ])
   }
 }

@@ -96,9 +96,9 @@ private struct PurgePlan {
   func run(_ invocation: Invocation) async throws(Failure) -> ExitCode {
     let ledger = try await invocation.openLedger(createsIt: false)
     let archive = Archive(ledger: ledger, app: "waybill \(Version.waybill)")
-    let purged: Purged
+    let removal: Archive.Removal
     do throws(ArchiveError) {
-      purged =
+      removal =
         if let named { try await archive.purge(named.map(\.id)) } else {
           try await archive.purgeAll()
         }
@@ -108,21 +108,28 @@ private struct PurgePlan {
     }
     let copies = archive.copies
     await ledger.close()
-    try report(purged, copies, invocation)
+    try report(removal, copies, invocation)
     return .ok
   }
 
-  func report(_ purged: Purged?, _ copies: [String], _ invocation: Invocation) throws(Failure) {
+  func report(
+    _ removal: Archive.Removal?, _ copies: [String], _ invocation: Invocation
+  ) throws(Failure) {
     guard invocation.format == .text else {
-      return try invocation.output.json(document(purged, copies))
+      return try invocation.output.json(document(removal, copies))
     }
-    guard let purged else {
+    guard let removal else {
       try invocation.output.line("would remove \(what) for good")
       return try invocation.output.line(loss)
     }
     try invocation.output.line(
-      "removed \(HumanText.count(Int(clamping: purged.uploads), "upload")) for good,"
-        + " \(HumanText.count(Int(clamping: purged.count), "event")) of the log")
+      "removed \(HumanText.count(Int(clamping: removal.uploads), "upload")) for good,"
+        + " \(HumanText.count(Int(clamping: removal.events), "event")) of the log")
+    if !removal.isErased {
+      invocation.messages.warning(
+        "a reader holds the write-ahead log, which still has them; the next command that opens the"
+          + " ledger for writing empties it")
+    }
     if !copies.isEmpty {
       invocation.messages.warning(
         "older copies beside the ledger may still hold them: "
@@ -130,12 +137,13 @@ private struct PurgePlan {
     }
   }
 
-  private func document(_ purged: Purged?, _ copies: [String]) -> JSONValue {
+  private func document(_ removal: Archive.Removal?, _ copies: [String]) -> JSONValue {
     .object([
       .init("v", .integer(1)), .init("type", .text("purge")),
-      .init("dry_run", .bool(purged == nil)),
-      .init("uploads", .integer(purged?.uploads ?? uploads)),
-      .init("events", purged.map { .integer($0.count) } ?? .null),
+      .init("dry_run", .bool(removal == nil)),
+      .init("uploads", .integer(removal?.uploads ?? uploads)),
+      .init("events", removal.map { .integer($0.events) } ?? .null),
+      .init("erased", removal.map { .bool($0.isErased) } ?? .null),
       .init("unsaved", .integer(unsaved)),
       .init("copies", .array(copies.map { .text(EscapedText.escape($0)) })),
     ])

@@ -122,7 +122,7 @@ extension LedgerEvent {
         + " \(fact.first.value) to \(fact.last.value), moved into \(SegmentName(fact).text)"
     case .purged(let fact):
       HumanText.count(Int(clamping: fact.uploads), "upload") + " removed for good, with "
-        + HumanText.count(Int(clamping: fact.count), "event")
+        + HumanText.count(Int(clamping: fact.removed.count), "event")
     case .sealed, .unsealed: ""
     }
   }
