@@ -116,7 +116,7 @@ struct Staging: Sendable {
         let hashed = try pour(
           input.descriptor, into: output, limit: Int64(input.status.st_size))
         try checkUnchanged(input.descriptor, since: input.status, copied: hashed.byteCount)
-        guard fsync(output) == 0 else { throw .last("sync the copy") }
+        guard StableStorage.sync(output) else { throw .last("sync the copy") }
         try syncFolder()
         return Copy(file: file, byteCount: hashed.byteCount, hash: hashed.hash)
       } catch {

@@ -1,4 +1,5 @@
 internal import WaybillSQLite
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin
@@ -96,7 +97,7 @@ package struct Migrator: Sendable {
       unlink(unfinished)
       throw LedgerError(error, doing: "copying \(files.database) to \(whole)")
     }
-    guard fsync(descriptor) == 0, rename(unfinished, whole) == 0 else {
+    guard StableStorage.sync(descriptor), rename(unfinished, whole) == 0 else {
       let failure = LedgerFiles.failure("finish", whole)
       unlink(unfinished)
       throw failure

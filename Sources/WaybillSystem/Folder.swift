@@ -34,6 +34,6 @@ package enum Folder {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .last }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .last }
+    guard StableStorage.sync(descriptor) else { throw .last }
   }
 }

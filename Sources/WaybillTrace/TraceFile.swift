@@ -55,7 +55,7 @@ package final class TraceFile {
     precondition(!isPublished, "a trace is published once")
     let path = "\(folder)/\(name)"
     let name = EscapedText.escape(path)
-    guard fsync(descriptor) == 0 else { throw TraceError(.last, doing: "write \(name)") }
+    guard StableStorage.sync(descriptor) else { throw TraceError(.last, doing: "write \(name)") }
     // A second name, unlike a rename, never replaces what is there.
     guard link(temporaryPath, path) == 0 else {
       throw TraceError(.last, doing: "name the trace \(name)")

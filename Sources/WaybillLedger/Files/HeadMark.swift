@@ -1,5 +1,6 @@
 internal import WaybillHash
 package import WaybillModel
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin
@@ -90,7 +91,7 @@ package struct HeadMark: Equatable, Sendable {
     func write(_ mark: HeadMark, sync: Bool) {
       let line = mark.line(hasher)
       _ = line.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-      if sync { _ = fsync(descriptor) }
+      if sync { _ = StableStorage.sync(descriptor) }
     }
   }
 }

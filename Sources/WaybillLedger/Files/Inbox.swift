@@ -95,7 +95,7 @@ public struct Inbox: Sendable {
     guard descriptor >= 0 else { throw LedgerFiles.failure("make", temporary) }
     let bytes = [UInt8](document.serialized.utf8)
     let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    let isSynced = fsync(descriptor) == 0
+    let isSynced = StableStorage.sync(descriptor)
     close(descriptor)
     guard written == bytes.count, isSynced else {
       unlink(temporary)

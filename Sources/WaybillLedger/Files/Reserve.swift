@@ -1,4 +1,5 @@
 internal import WaybillSQLite
+internal import WaybillSystem
 
 #if canImport(Darwin)
   internal import Darwin
@@ -92,7 +93,7 @@ struct Reserve {
     var random = RandomBits()
     let noise = (0..<Reserve.byteCount / 8).map { _ in random.next() }
     let written = noise.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    guard written == Reserve.byteCount, fsync(descriptor) == 0 else {
+    guard written == Reserve.byteCount, StableStorage.sync(descriptor) else {
       unlink(files.reserve)
       return false
     }
