@@ -34,6 +34,9 @@ public struct Archive: Sendable {
     public internal(set) var segments: [Segment] = []
     /// Uploads that no segment can hold, since one of their events is too long for a line.
     public internal(set) var skipped: [UploadID] = []
+    /// Whether files that nobody needs were kept, since the ledger is not sound or a segment is
+    /// missing; `verify` says what is wrong.
+    public internal(set) var keptFiles = false
   }
 
   /// What a purge came to.
@@ -45,6 +48,9 @@ public struct Archive: Sendable {
     /// Whether nothing of them is left in the write-ahead log. A reader that holds it keeps it from
     /// being emptied; the next launch does it.
     public internal(set) var isErased = true
+    /// Whether segments that may hold them were kept, since the ledger is not sound or a segment is
+    /// missing; `verify` says what is wrong.
+    public internal(set) var keptFiles = false
   }
 
   private let ledger: Ledger
@@ -75,8 +81,8 @@ public struct Archive: Sendable {
   public func archive(_ policy: RetentionPolicy) async throws(ArchiveError) -> Result {
     await ledger.retentionTurn.take()
     defer { ledger.retentionTurn.give() }
-    try await sweep()
     var result = Result()
+    result.keptFiles = try await !sweep()
     while !Task.isCancelled {
       let skipped = Set(result.skipped)
       let selection = try await ArchiveError.from { () async throws(LedgerError) in
@@ -136,8 +142,8 @@ public struct Archive: Sendable {
   public func purge(_ ids: [UploadID]) async throws(ArchiveError) -> Removal {
     await ledger.retentionTurn.take()
     defer { ledger.retentionTurn.give() }
-    try await sweep()
     var removal = Removal()
+    removal.keptFiles = try await !sweep()
     for some in try await portions(of: ids) { try await purge(some, &removal) }
     return removal
   }
@@ -157,7 +163,7 @@ public struct Archive: Sendable {
     }
     try await remove(ids, isForced: false, replacing: replacements, &removal)
     let kept = Set(replacements.values.map { SegmentName($0) })
-    try files.remove(affected.values.map(\.name).filter { !kept.contains($0) })
+    try files.remove(affected.values.map(\.name).filter { !kept.contains($0) }.map(\.text))
   }
 
   /// Removes every upload for good, whatever has become of it, with all copies, segments and
@@ -177,9 +183,12 @@ public struct Archive: Sendable {
         try await remove(some, isForced: true, replacing: [:], &removal)
       }
     }
-    try files.removeAll()
+    try files.removeUnfinished()
+    try files.remove(try files.finished())
     try SegmentFiles.empty(ledger.stagingDirectory)
-    try SegmentFiles.remove(copies, syncing: [ledger.directory, setAsideDirectory])
+    let setAside = "\(ledger.directory)/set-aside"
+    try SegmentFiles.remove(
+      try Archive.copies(in: ledger.directory), syncing: [ledger.directory, setAside])
     return removal
   }
 
@@ -215,22 +224,23 @@ public struct Archive: Sendable {
     return portions
   }
 
-  /// Files beside the ledger that hold events or bytes of an earlier day, and that a purge of
-  /// single uploads leaves alone: backups made before a change of format, and copies whose record
-  /// was lost.
-  public var copies: [String] {
-    let backups = SegmentFiles.names(in: ledger.directory).filter { LedgerFiles.isBackup($0) }
-    return backups.map { "\(ledger.directory)/\($0)" }
-      + SegmentFiles.names(in: setAsideDirectory).map { "\(setAsideDirectory)/\($0)" }
+  /// Files in the folder of a ledger that hold events or bytes of an earlier day, and that a purge
+  /// of single uploads leaves alone: backups made before a change of format, and copies whose
+  /// record was lost.
+  ///
+  /// - Throws: `ArchiveError` when a folder cannot be listed.
+  public static func copies(in directory: String) throws(ArchiveError) -> [String] {
+    let setAside = "\(directory)/set-aside"
+    let backups = try SegmentFiles.names(in: directory).filter { LedgerFiles.isBackup($0) }
+    return backups.map { "\(directory)/\($0)" }
+      + (try SegmentFiles.names(in: setAside)).map { "\(setAside)/\($0)" }
   }
 
-  private var setAsideDirectory: String { "\(ledger.directory)/set-aside" }
-
-  /// Writes a segment anew without some uploads; nil when nothing of it is left.
+  /// Writes a segment anew without some uploads; nil when nothing of it is left, or was there.
   private func rewrite(
     _ segment: RecordedSegment, without gone: Set<UploadID>
   ) async throws(ArchiveError) -> Archived? {
-    let old = try files.open(segment)
+    guard let old = try files.open(segment) else { return nil }
     let written = try await files.write(
       first: segment.archived.first, last: segment.archived.last,
       format: ledger.reader.formatVersion
@@ -245,16 +255,42 @@ public struct Archive: Sendable {
 
   // MARK: What a crash leaves behind
 
-  /// Removes files that a crash left: segments that were not finished, that no event in the log
-  /// speaks of, or whose uploads are all in another one or gone. A ledger in which something is
-  /// missing keeps all.
-  private func sweep() async throws(ArchiveError) {
-    guard files.hasAny else { return }
+  /// Removes files that a crash left: what was not finished, segments that were written anew since,
+  /// and finished ones that no event speaks of and that the log holds word for word.
+  ///
+  /// - Returns: whether it looked. A ledger in which something is wrong, or a segment missing,
+  ///   keeps every file: it may be the only copy.
+  private func sweep() async throws(ArchiveError) -> Bool {
+    try files.removeUnfinished()
+    let found = try files.finished()
+    guard !found.isEmpty else { return true }
     let reader = ledger.reader
-    let (isSound, segments) = try await ArchiveError.from { () async throws(LedgerError) in
-      (try await reader.verify(.fast).isSound, try await reader.segments())
+    let (isSound, inUse, recorded) = try await ArchiveError.from { () async throws(LedgerError) in
+      (
+        try await reader.verify(.fast).isSound, Set(try await reader.segments().map(\.name.text)),
+        Set(try await reader.segmentsOnRecord().map(\.name.text))
+      )
     }
-    guard isSound else { return }
-    try files.removeAll(but: Set(segments.map(\.name.text)))
+    guard isSound, inUse.isSubset(of: found) else { return false }
+    for name in found where !inUse.contains(name) {
+      if recorded.contains(name) {
+        try files.remove([name])
+      } else if try await isCopy(name) {
+        try files.remove([name])
+      }
+    }
+    return true
+  }
+
+  /// Whether everything in a file is in the log as well.
+  private func isCopy(_ name: String) async throws(ArchiveError) -> Bool {
+    guard let runs = files.runs(of: name) else { return false }
+    for (positions, chain) in runs {
+      let isHeld = try await ArchiveError.from { () async throws(LedgerError) in
+        try await ledger.reader.holds(positions, chain: chain)
+      }
+      if !isHeld { return false }
+    }
+    return true
   }
 }

@@ -117,8 +117,42 @@ struct SegmentFiles: Sendable {
 
   // MARK: Reading
 
-  func open(_ segment: RecordedSegment) throws(ArchiveError) -> Reader {
-    Reader(segment: segment, trace: TraceReader(try source(of: segment.name), limits: .none))
+  /// A reader of a segment; nil where there is no such file.
+  ///
+  /// - Throws: `damagedSegment` for anything but the file that was recorded.
+  func open(_ segment: RecordedSegment) throws(ArchiveError) -> Reader? {
+    switch SegmentFile(segment, in: folder) {
+    case .missing: return nil
+    case .damaged(let what): throw .damaged(segment.name, what)
+    case .whole:
+      return Reader(
+        segment: segment, trace: TraceReader(try source(of: segment.name), limits: .none))
+    }
+  }
+
+  /// The runs of positions in a file, each with the chain value of its last event; nil for anything
+  /// but a whole segment.
+  func runs(of name: String) -> [(positions: ClosedRange<Int64>, chain: ContentHash)]? {
+    guard let file = try? TraceInputFile(path: "\(folder)/\(name)") else { return nil }
+    let trace = TraceReader(file.source, limits: .none)
+    var runs: [(positions: ClosedRange<Int64>, chain: ContentHash)] = []
+    var chain = EventChain(value: .zero)
+    do throws(TraceFinding) {
+      while let item = try trace.next() {
+        guard case .event(let event) = item else { continue }
+        chain.reset(to: trace.chainBefore)
+        let value = chain.advance(over: event)
+        let position = event.position.value
+        if let last = runs.last, last.positions.upperBound + 1 == position {
+          runs[runs.count - 1] = (last.positions.lowerBound...position, value)
+        } else {
+          runs.append((position...position, value))
+        }
+      }
+    } catch {
+      return nil
+    }
+    return trace.remarks.isEmpty ? runs : nil
   }
 
   private func source(of name: SegmentName) throws(ArchiveError) -> TraceSource {
@@ -131,29 +165,27 @@ struct SegmentFiles: Sendable {
 
   // MARK: Removing
 
-  /// Whether there is any file.
-  var hasAny: Bool { !SegmentFiles.names(in: folder).isEmpty }
-
-  /// Removes segments by name; one that is gone already is fine.
-  func remove(_ names: [SegmentName]) throws(ArchiveError) {
-    try SegmentFiles.remove(names.map { "\(folder)/\($0.text)" }, syncing: [folder])
+  /// The names of finished segments that are there, recorded or not, in order.
+  func finished() throws(ArchiveError) -> [String] {
+    try SegmentFiles.names(in: folder).filter { SegmentName.isOne($0) }
   }
 
-  /// Removes every segment and every unfinished one, but those with some names. Files that are not
-  /// ours stay.
-  func removeAll(but kept: Set<String> = []) throws(ArchiveError) {
+  /// Removes segments by name; one that is gone already is fine.
+  func remove(_ names: [String]) throws(ArchiveError) {
+    try SegmentFiles.remove(names.map { "\(folder)/\($0)" }, syncing: [folder])
+  }
+
+  /// Removes what a crash left unfinished.
+  func removeUnfinished() throws(ArchiveError) {
     let (prefix, suffix) = TraceFile.temporaryName
-    let ours = SegmentFiles.names(in: folder).filter { name in
-      let isUnfinished = name.hasPrefix(prefix) && name.hasSuffix(suffix)
-      return !kept.contains(name) && (isUnfinished || name.hasSuffix(SegmentName.suffix))
-    }
-    try SegmentFiles.remove(ours.map { "\(folder)/\($0)" }, syncing: [folder])
+    try remove(
+      SegmentFiles.names(in: folder).filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) })
   }
 
   /// Removes the copies of uploads from the staging folder, whole ones and files of single parts.
   static func removeCopies(of ids: [UploadID], in folder: String) throws(ArchiveError) {
     let gone = Set(ids)
-    let copies = names(in: folder).filter { name in
+    let copies = try names(in: folder).filter { name in
       let upload = PartFileName(name)?.upload ?? UploadID(name)
       return upload.map { gone.contains($0) } ?? false
     }
@@ -162,7 +194,7 @@ struct SegmentFiles: Sendable {
 
   /// Removes every file in a folder.
   static func empty(_ folder: String) throws(ArchiveError) {
-    try remove(names(in: folder).map { "\(folder)/\($0)" }, syncing: [folder])
+    try remove(try names(in: folder).map { "\(folder)/\($0)" }, syncing: [folder])
   }
 
   /// Removes files, so that a power cut brings none of them back; one that is gone already is fine.
@@ -185,11 +217,20 @@ struct SegmentFiles: Sendable {
     }
   }
 
-  /// The names of the files in a folder, in order; none where there is no folder.
-  static func names(in folder: String) -> [String] {
+  /// The names of the plain files in a folder, in order; none where there is no folder.
+  static func names(in folder: String) throws(ArchiveError) -> [String] {
     var names: [String] = []
-    try? Folder.forEachName(in: folder) { names.append(String(decoding: $0, as: UTF8.self)) }
-    return names.sorted()
+    do throws(SystemError) {
+      try Folder.forEachName(in: folder) { names.append(String(decoding: $0, as: UTF8.self)) }
+    } catch {
+      guard error.number == ENOENT else {
+        throw ArchiveError(error, doing: "list the folder \(EscapedText.escape(folder))")
+      }
+    }
+    return names.filter { name in
+      var status = stat()
+      return lstat("\(folder)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }.sorted()
   }
 }
 
@@ -208,6 +249,6 @@ extension ArchiveError {
   fileprivate static func damaged(_ name: SegmentName, _ what: String) -> ArchiveError {
     ArchiveError(
       .damagedSegment, "segment \(name.text): \(what)",
-      remedy: "keep a copy of it, and restore it from a backup if there is one")
+      remedy: "restore it from a copy; or move it out of the folder, and what it holds is given up")
   }
 }

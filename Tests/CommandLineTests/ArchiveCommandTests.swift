@@ -44,6 +44,25 @@ import WaybillModel
     #expect(shown.status == 0)
     #expect(shown.output.contains("committed: available everywhere as p-"))
     #expect(shown.errors.contains("its first events are in archive/"))
+    #expect(try await rig.document("show", ids[0])["missing_events"]?.text == "it is not there")
+  }
+
+  @Test func `a segment in the place of another is not believed`() async throws {
+    let (rig, ids) = try await pushed(1)
+    _ = try await rig.run("archive", "--older-than", "0s")
+    _ = try await rig.run("push", try rig.file("other.jpg"), "--to", rig.url)
+    _ = try await rig.run("archive", "--older-than", "0s")
+    let folder = rig.path("ledger/archive") + "/"
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    try #require(names.count == 2)
+    for (from, to) in [(names[0], "x"), (names[1], names[0]), ("x", names[1])] {
+      try FileManager.default.moveItem(atPath: folder + from, toPath: folder + to)
+    }
+    let shown = try await rig.run("show", ids[0])
+    #expect(shown.output.contains("committed: available everywhere as p-"))
+    #expect(!shown.output.contains("upload.exported"))
+    #expect(shown.errors.contains("it is not the file that was recorded"))
+    #expect(try await rig.run("verify").output.contains("segment_damaged"))
   }
 
   @Test func `a purged upload is new again, and what is not saved is not purged`() async throws {

@@ -5,6 +5,10 @@ import WaybillLedger
 import WaybillModel
 import WaybillTesting
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Ended uploads move into trace segments, and are forgotten when someone wants it.
 struct ArchiveTests {
   let temporary = TemporaryLedger()
@@ -159,13 +163,98 @@ struct ArchiveTests {
     try await seed(ledger, 1...2)
     try await archive(ledger).archive(Self.all)
     let recorded = try segmentNames
-    for stray in [".waybill-1f.part", "1-9-0011223344556677.waybill.jsonl.lz4", "notes.txt"] {
+    let strays = [
+      "1-9-0011223344556677.waybill.jsonl.lz4", "notes.txt", "old-3-9-x.waybill.jsonl.lz4",
+    ]
+    for stray in strays + [".waybill-1f.part"] {
       try Data("x".utf8).write(
         to: URL(fileURLWithPath: "\(temporary.directory)/archive/\(stray)"))
     }
-    try await archive(ledger).archive(Self.all)
-    #expect(try segmentNames == (recorded + ["notes.txt"]).sorted())
+    #expect(try await !archive(ledger).archive(Self.all).keptFiles)
+    // What is no segment may be somebody's.
+    #expect(try segmentNames == (recorded + strays).sorted())
     await ledger.close()
+  }
+
+  @Test func `a finished segment that was never recorded goes when the log holds all of it`()
+    async throws
+  {
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...2)
+    await ledger.close()
+    let before = temporary.folder + "/before"
+    try FileManager.default.copyItem(atPath: temporary.database, toPath: before)
+    let mark = try Data(contentsOf: URL(fileURLWithPath: temporary.headMark))
+    let again = try await temporary.open()
+    try await archive(again).archive(Self.all)
+    await again.close()
+    let stray = try segmentNames
+    // As after a crash between the segment and the commit.
+    try FileManager.default.removeItem(atPath: temporary.database)
+    try FileManager.default.copyItem(atPath: before, toPath: temporary.database)
+    try mark.write(to: URL(fileURLWithPath: temporary.headMark))
+    let crashed = try await temporary.open()
+    _ = try await archive(crashed).archive(RetentionPolicy())
+    #expect(try segmentNames.isEmpty && stray.count == 1)
+    await crashed.close()
+  }
+
+  @Test func `while a segment is missing no file is removed`() async throws {
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...2)
+    try await archive(ledger).archive(Self.all)
+    try await seed(ledger, 3...3)
+    try await archive(ledger).archive(Self.all)
+    let folder = temporary.directory + "/archive/"
+    let name = try segmentNames[0]
+    try FileManager.default.moveItem(atPath: folder + name, toPath: temporary.folder + "/away")
+    #expect(try await ledger.reader.verify().findings.map(\.kind) == ["segment_missing"])
+    #expect(try await archive(ledger).archive(Self.all).keptFiles)
+    #expect(try segmentNames.count == 1)
+    // What it held can still be purged from the log.
+    #expect(try await archive(ledger).purge([UploadLife(1).id]).uploads == 1)
+    #expect(try await ledger.reader.verify().findings.map(\.kind) == ["segment_missing"])
+    await ledger.close()
+  }
+
+  @Test func `a folder, a pipe or a link in the place of a segment harms nothing`() async throws {
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...2)
+    try await archive(ledger).archive(Self.all)
+    let path = temporary.directory + "/archive/" + (try segmentNames[0])
+    try FileManager.default.moveItem(atPath: path, toPath: temporary.folder + "/away")
+    let makers: [(String) throws -> Void] = [
+      {
+        try FileManager.default.createDirectory(
+          atPath: $0, withIntermediateDirectories: false)
+      },
+      { #expect(mkfifo($0, 0o600) == 0) },
+      {
+        try FileManager.default.createSymbolicLink(
+          atPath: $0, withDestinationPath: temporary.folder + "/away")
+      },
+    ]
+    for make in makers {
+      try make(path)
+      #expect(try await ledger.reader.verify().findings.map(\.kind) == ["segment_damaged"])
+      await #expect(throws: ArchiveError.self) {
+        _ = try await archive(ledger).purge([UploadLife(1).id])
+      }
+      _ = try await archive(ledger).archive(Self.all)
+      try FileManager.default.removeItem(atPath: path)
+    }
+    try FileManager.default.moveItem(atPath: temporary.folder + "/away", toPath: path)
+    #expect(try await ledger.reader.verify().findings == [])
+    await ledger.close()
+  }
+
+  @Test func `an archive that is a link to elsewhere is refused`() async throws {
+    try await temporary.open().close()
+    let folder = temporary.directory + "/archive"
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder, withDestinationPath: temporary.folder)
+    await #expect(throws: LedgerError.self) { _ = try await temporary.open() }
   }
 
   @Test func `a log that has lost something keeps every segment`() async throws {
@@ -273,10 +362,11 @@ struct ArchiveTests {
     for file in ["staged/\(UploadLife(3).id)", "backup-v1.sqlite"] {
       try Data(secret.utf8).write(to: URL(fileURLWithPath: "\(temporary.directory)/\(file)"))
     }
-    #expect(archive(ledger).copies == ["\(temporary.directory)/backup-v1.sqlite"])
+    let backup = "\(temporary.directory)/backup-v1.sqlite"
+    #expect(try Archive.copies(in: temporary.directory) == [backup])
     let purged = try await archive(ledger).purgeAll()
     #expect(purged.uploads == 3)
-    #expect(archive(ledger).copies.isEmpty)
+    #expect(try Archive.copies(in: temporary.directory).isEmpty)
     #expect(try segmentNames.isEmpty)
     await ledger.close()
     for name in try FileManager.default.subpathsOfDirectory(atPath: temporary.directory) {

@@ -134,7 +134,7 @@ struct SchemaTests {
       attributes: [.posixPermissions: 0o700])
     try FileManager.default.copyItem(atPath: golden.path, toPath: copy.database)
     let reader = try await copy.reader()
-    #expect(try await reader.verify().findings == [])
+    #expect(try await reader.verify().findings.map(\.kind) == ["segment_missing"])
     #expect(try await reader.verify().archived == 21)
     #expect(try await reader.segments().map(\.archived.digest) == [UploadLife(6).hash])
     let words = try await ([1, 2, 3, 4, 7] as [UInt64]).asyncMap { number in
@@ -144,7 +144,7 @@ struct SchemaTests {
     #expect(try await reader.holder(of: UploadLife(1).hash) == UploadLife(1).id)
     await reader.close()
     try await copy.seed([UploadLife(10)])
-    #expect(try await copy.findings() == [])
+    #expect(try await copy.logFindings() == [])
   }
 
   @Test func `a value that cannot be bound fails the run instead of storing nothing`() throws {

@@ -52,10 +52,13 @@ extension LedgerReader {
   ) throws(LedgerError) {
     checkup.hasReserve = LedgerReader.file(files.reserve) != nil
     for segment in try segments() {
-      let file = LedgerReader.file("\(files.archive)/\(segment.name.text)")
+      var status = stat()
+      let isThere =
+        lstat("\(files.archive)/\(segment.name.text)", &status) == 0
+        && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
       checkup.archive.segments += 1
-      checkup.archive.missing += file == nil ? 1 : 0
-      checkup.archive.byteCount += file?.byteCount ?? 0
+      checkup.archive.missing += isThere ? 0 : 1
+      checkup.archive.byteCount += isThere ? Int64(status.st_size) : 0
     }
     try? Folder.forEachName(in: files.directory) { name in
       let name = String(decoding: name, as: UTF8.self)

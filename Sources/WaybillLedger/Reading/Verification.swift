@@ -18,7 +18,8 @@ public struct Verification: Sendable {
   public enum Depth: String, Sendable {
     /// Counts, structure, head mark and checkpoints. Sees what is missing, not what was changed.
     case fast
-    /// Every event, the chain over them, and every row that is derived from them.
+    /// Every event, the chain over them, every row that is derived from them, and every segment
+    /// that others have moved into.
     case deep
   }
 
@@ -74,7 +75,7 @@ extension LedgerReader {
     _ depth: Verification.Depth = .deep
   ) throws(LedgerError) -> Verification {
     let mark = headMark
-    return try read("verifying the ledger") { connection throws(SQLiteError) in
+    var report = try read("verifying the ledger") { connection throws(SQLiteError) in
       var report = Verification(depth: depth)
       try connection.execute("BEGIN")
       defer { try? connection.execute("COMMIT") }
@@ -101,6 +102,8 @@ extension LedgerReader {
       }
       return report
     }
+    if depth == .deep { try checkSegments(&report) }
+    return report
   }
 
   private func countLog(

@@ -59,7 +59,6 @@ extension LedgerReader {
     limit: Int = maximumArchivedEvents
   ) throws(LedgerError) -> ArchiveSelection {
     try read("looking for ended uploads") { connection throws(SQLiteError) in
-      guard formatVersion >= 2 else { return ArchiveSelection() }
       try connection.execute("BEGIN")
       defer { try? connection.execute("COMMIT") }
       var pass = RetentionPass(policy, size: try connection.logSize(), now: now)
@@ -71,7 +70,7 @@ extension LedgerReader {
           AND e.revision = (SELECT max(revision) FROM events WHERE stream = u.stream)
         WHERE u.state IN ('committed', 'deduplicated', 'cancelled')
           AND u.stream NOT IN (SELECT stream FROM work)
-          AND u.stream NOT IN (SELECT stream FROM archived_streams)
+          \(formatVersion >= 2 ? "AND u.stream NOT IN (SELECT stream FROM archived_streams)" : "")
         ORDER BY u.stream
         """)
       let events = try connection.prepare(

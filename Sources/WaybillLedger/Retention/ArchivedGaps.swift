@@ -82,6 +82,11 @@ extension Verification {
     if unknown > 0 {
       add("segment_unknown", "no event says where the beginnings of \(unknown) uploads went")
     }
+    let ends =
+      try connection.integer(
+        "SELECT count(*) FROM archived_streams AS a"
+          + " WHERE NOT EXISTS (SELECT 1 FROM events AS e WHERE e.stream = a.stream)") ?? 0
+    if ends > 0 { add("stream_unknown", "the log has no end of \(ends) archived uploads") }
   }
 }
 

@@ -102,22 +102,20 @@ extension LedgerReader {
     }
   }
 
-  /// The digests of all segments that were ever recorded, by the position of their event, but of
-  /// those that others have replaced.
+  /// Every segment that was ever recorded, in the order of position, also those that others have
+  /// replaced since.
   package func segmentsOnRecord() throws(LedgerError) -> [RecordedSegment] {
     var query = EventQuery()
     query.kinds = [EventKind.ledgerArchived.rawValue]
-    var segments: [GlobalPosition: RecordedSegment] = [:]
+    var segments: [RecordedSegment] = []
     while true {
       let page = try events(query)
       for event in page {
         guard case .ledger(.archived(let archived)) = event.body else { continue }
-        if let replaced = event.compensates { segments[replaced] = nil }
-        segments[event.position] = RecordedSegment(position: event.position, archived: archived)
+        segments.append(RecordedSegment(position: event.position, archived: archived))
       }
-      guard page.count == LedgerReader.maximumPage, let last = page.last else { break }
+      guard page.count == LedgerReader.maximumPage, let last = page.last else { return segments }
       query.after = last.position
     }
-    return segments.values.sorted { $0.position < $1.position }
   }
 }

@@ -34,7 +34,8 @@ extension LogWriter {
         try writeRows(of: upload, stream: stream.stream)
       }
     }
-    checkpoint(truncate: true)
+    // A reader may hold it: that is no reason to wait, since nothing is to be erased.
+    checkpoint(truncate: false)
     return archived
   }
 

@@ -77,6 +77,14 @@ public struct SegmentName: Hashable, Sendable {
   /// The name, such as `1-880-3c3c3c3c3c3c3c3c.waybill.jsonl.lz4`; none of it comes from outside.
   public let text: String
 
+  /// Whether a name is made as ours are; another file in the folder is none of ours.
+  package static func isOne(_ name: String) -> Bool {
+    guard name.hasSuffix(suffix) else { return false }
+    let words = name.dropLast(suffix.count).split(separator: "-", omittingEmptySubsequences: false)
+    return words.count == 3 && Int64(words[0]) != nil && Int64(words[1]) != nil
+      && words[2].utf8.count == 16
+  }
+
   /// The name of the segment that an event records.
   public init(_ archived: Archived) {
     self.init(first: archived.first, last: archived.last, digest: archived.digest)

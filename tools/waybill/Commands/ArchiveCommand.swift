@@ -75,7 +75,7 @@ extension Invocation {
       uploads: result.segments.reduce(0) { $0 + $1.uploads },
       events: result.segments.reduce(0) { $0 + $1.events },
       removed: result.segments.reduce(0) { $0 + $1.removed }, segments: result.segments,
-      skipped: result.skipped)
+      skipped: result.skipped, keptFiles: result.keptFiles)
   }
 }
 
@@ -87,8 +87,13 @@ private struct ArchiveResult {
   let removed: Int64
   var segments: [Archive.Segment] = []
   var skipped: [UploadID] = []
+  var keptFiles = false
 
   func report(_ invocation: Invocation) throws(Failure) {
+    if keptFiles {
+      invocation.messages.warning(
+        "the ledger is not sound, so files that nobody may need were kept; see 'waybill verify'")
+    }
     for id in skipped {
       invocation.messages.warning("\(id) stays: one of its events is too long for a segment")
     }

@@ -29,7 +29,7 @@ extension Command {
       let plan = try await PurgePlan(invocation, reader, isAll: isAll)
       await reader.close()
       if invocation.arguments.has("dry-run") {
-        try plan.report(nil, [], invocation)
+        try plan.report(nil, try invocation.olderCopies(isAll: isAll), invocation)
         return .ok
       }
       guard try invocation.agrees(to: plan.loss, what: plan.what) else {
@@ -38,6 +38,19 @@ extension Command {
       }
       return try await plan.run(invocation)
     })
+}
+
+extension Invocation {
+  /// Files that a purge of single uploads leaves; none where all of them go.
+  fileprivate func olderCopies(isAll: Bool) throws(Failure) -> [String] {
+    guard !isAll else { return [] }
+    let path = try ledgerPath()
+    do throws(ArchiveError) {
+      return try Archive.copies(in: path)
+    } catch {
+      throw Failure(error)
+    }
+  }
 }
 
 /// What a purge would remove.
@@ -106,9 +119,8 @@ private struct PurgePlan {
       await ledger.close()
       throw Failure(error)
     }
-    let copies = archive.copies
     await ledger.close()
-    try report(removal, copies, invocation)
+    try report(removal, try invocation.olderCopies(isAll: named == nil), invocation)
     return .ok
   }
 
@@ -125,6 +137,10 @@ private struct PurgePlan {
     try invocation.output.line(
       "removed \(HumanText.count(Int(clamping: removal.uploads), "upload")) for good,"
         + " \(HumanText.count(Int(clamping: removal.events), "event")) of the log")
+    if removal.keptFiles {
+      invocation.messages.warning(
+        "the ledger is not sound, so older segments were kept; see 'waybill verify'")
+    }
     if !removal.isErased {
       invocation.messages.warning(
         "a reader holds the write-ahead log, which still has them; the next command that opens the"

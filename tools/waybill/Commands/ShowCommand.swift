@@ -22,20 +22,21 @@ extension Command {
           .failed, "nothing is known any more of the upload \(id)",
           remedy: "It was purged; if not, run 'waybill verify'.")
       }
+      var history: ArchivedHistory?
       if let segment {
-        let history = ArchivedHistory(
-          of: id, before: first.revision, in: segment,
-          folder: reader.archiveDirectory)
-        if let problem = history.problem {
+        let found = ArchivedHistory(
+          of: id, before: first.revision, in: segment, folder: reader.archiveDirectory)
+        if let problem = found.problem {
           invocation.messages.warning(
-            "its first events are in \(history.name): \(EscapedText.escape(problem))")
+            "its first events are in \(found.name): \(EscapedText.escape(problem))")
         }
-        events = history.events + events
+        events = found.events + events
+        history = found
       }
       var upload = Upload(id: id)
       for event in events { upload.evolve(event) }
       if invocation.format == .json {
-        try invocation.output.json(upload.document(events))
+        try invocation.output.json(upload.document(events, missing: history?.problem))
         return .ok
       }
       for line in upload.summary(conditions, invocation.times) {
@@ -101,7 +102,7 @@ extension Upload {
   }
 
   /// The upload and its history for machines.
-  fileprivate func document(_ events: [RecordedEvent]) -> JSONValue {
+  fileprivate func document(_ events: [RecordedEvent], missing: String?) -> JSONValue {
     var members: [JSONValue.Member] = [
       .init("v", .integer(1)), .init("type", .text("show")),
       .init("upload", .text(id.description)),
@@ -120,6 +121,7 @@ extension Upload {
     if case .committed(let committed) = ending {
       members.append(.init("remote_id", .text(committed.remote.text)))
     }
+    if let missing { members.append(.init("missing_events", .text(missing))) }
     members.append(.init("events", .array(events.map(\.document))))
     return .object(members)
   }

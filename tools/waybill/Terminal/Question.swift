@@ -10,7 +10,7 @@ extension Invocation {
   /// Whether a person agrees to a loss; asked at the terminal unless `--yes` was given.
   ///
   /// - Parameters:
-  ///   - loss: what happens, such as `cancel a.jpg and delete its copy`.
+  ///   - loss: what happens, as a sentence.
   ///   - uploads: what it happens to.
   /// - Throws: usage, where there is no terminal to ask at and no `--yes`.
   func agrees(to loss: String, _ uploads: [Upload]) throws(Failure) -> Bool {
@@ -26,7 +26,7 @@ extension Invocation {
     else {
       throw Failure(
         .usage, "\(command.name) has to ask, and there is no terminal to ask at",
-        remedy: "Add --yes to agree beforehand: \(loss). See what it would do with --dry-run.")
+        remedy: "Add --yes to agree beforehand. \(loss) See what it would do with --dry-run.")
     }
     // What was typed before the question is no answer to it.
     tcflush(Descriptor.standardInput.number, TCIFLUSH)
