@@ -27,6 +27,8 @@ final class Exchange: @unchecked Sendable {
   private var sink = Sink.discard
   private var smallBody: [UInt8] = []
   private var bodyBytes: Int64 = 0
+  /// Whether the body has to tell which upload it is before the script can be asked.
+  private var isAimedByBody = false
 
   /// Set once it is known; the connection's thread then sends it.
   private(set) var outcome: Outcome?
@@ -37,6 +39,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   var delayMilliseconds: Int { plan.delayMilliseconds }
+  var dripMilliseconds: Int { plan.dripMilliseconds }
 
   // MARK: Steps
 
@@ -57,23 +60,46 @@ final class Exchange: @unchecked Sendable {
     let route = try Route.find(method: head.method, path: head.path).get()
     self.route = route
     desk.countRequest(route.endpoint)
-    plan = desk.faults.plan(for: route.endpoint)
-    if plan.drops {
-      outcome = .close
-      return
+    account = desk.tokens.account(authorization: head.authorization)
+    isAimedByBody = route.endpoint == .open && desk.faults.isAimed
+    if !isAimedByBody {
+      plan = desk.faults.plan(for: route.endpoint, of: target(of: route))
+      if plan.drops {
+        outcome = .close
+        return
+      }
+      // A rehearsed answer comes when the body is there, as from any server that is busy.
+      guard plan.answer == nil else { return }
     }
-    // A rehearsed answer comes when the body is there, as from any server that is busy.
-    guard plan.answer == nil else { return }
-    guard let account = desk.tokens.account(authorization: head.authorization) else {
+    guard let account else {
       throw Problem(.unauthorized, "Send Authorization: Bearer TOKEN with a token that is valid.")
     }
-    self.account = account
     guard !account.isReadOnly || !route.endpoint.writes else {
       throw Problem(.readOnly, "This token may read only. Ask for one that may write.")
     }
     let key = try head.checkedKey()
     try desk.service.rehearse(plan, route: route, key: key, account: account)
     try prepareBody(route, key: key, account: account)
+  }
+
+  /// The upload of a session, where a rule wants to know it.
+  private func target(of route: Route) -> FaultTarget? {
+    guard desk.faults.isAimed, !route.id.isEmpty, let account else { return nil }
+    return desk.service.faultTarget(of: route.id, account: account)
+  }
+
+  /// Asks the script once the body has told which upload it is.
+  func aim() {
+    guard isAimedByBody, outcome == nil, let route, let account else { return }
+    let target = UploadService.faultTarget(ofOpening: smallBody)
+    plan = desk.faults.plan(for: route.endpoint, of: target)
+    if plan.drops { outcome = .close }
+    guard outcome == nil, plan.answer == nil else { return }
+    do {
+      try desk.service.rehearse(plan, route: route, key: head.idempotencyKey, account: account)
+    } catch {
+      outcome = .reply(error.reply)
+    }
   }
 
   private func prepareBody(_ route: Route, key: String?, account: Account) throws(Problem) {

@@ -9,6 +9,8 @@ struct FaultPlan {
   var forgetsSession = false
   var losesParts: [Int] = []
   var delayMilliseconds = 0
+  /// The pause before each byte of the reply's body.
+  var dripMilliseconds = 0
   var dropsReply = false
   var cutsReply = false
   var changesHash = false
@@ -29,6 +31,7 @@ struct FaultPlan {
     case .forget: forgetsSession = true
     case .lose(let part): losesParts.append(part)
     case .delay(let milliseconds): delayMilliseconds = max(delayMilliseconds, milliseconds)
+    case .drip(let milliseconds): dripMilliseconds = max(dripMilliseconds, milliseconds)
     case .wrongHash: changesHash = true
     case .status, .html, .empty, .redirect:
       if !isAnswered { answer = FaultPlan.answer(action) }
@@ -57,32 +60,56 @@ struct FaultPlan {
   }
 }
 
+/// The upload a request is about, as rules name it.
+struct FaultTarget {
+  let fileName: String?
+  let sha256: ContentHash
+
+  func isNamed(_ target: String) -> Bool {
+    target == fileName || ContentHash(hex: target) == sha256
+  }
+}
+
 /// Counts requests and tells what the script does to each. Safe from any thread.
 final class FaultCounter: Sendable {
   private struct Counts {
     var requests: [ServerEndpoint: Int] = [:]
     var all = 0
+    /// Requests of the upload that a rule is aimed at, rule by rule.
+    var aimed: [Int]
     var fired: [Int]
   }
 
   private let script: FaultScript
   private let counts: Locked<Counts>
+  /// Whether a rule is aimed at one upload, so that the upload of a request has to be known.
+  let isAimed: Bool
 
   init(_ script: FaultScript) {
     self.script = script
-    counts = Locked(Counts(fired: script.rules.map { _ in 0 }))
+    isAimed = script.rules.contains { $0.target != nil }
+    let none = script.rules.map { _ in 0 }
+    counts = Locked(Counts(aimed: none, fired: none))
   }
 
-  func plan(for endpoint: ServerEndpoint) -> FaultPlan {
+  /// What the script does to a request.
+  ///
+  /// - Parameter target: the upload it is about; nil where it is about none, or none is known.
+  func plan(for endpoint: ServerEndpoint, of target: FaultTarget?) -> FaultPlan {
     guard !script.rules.isEmpty else { return FaultPlan() }
     return counts.withLock { counts in
       counts.all += 1
       counts.requests[endpoint, default: 0] += 1
       var plan = FaultPlan()
       for (index, rule) in script.rules.enumerated() {
-        let count = rule.endpoint == nil ? counts.all : counts.requests[endpoint, default: 0]
-        let isNamed = rule.endpoint == nil || rule.endpoint == endpoint
-        guard isNamed, rule.requests.contains(count) else { continue }
+        guard rule.endpoint == nil || rule.endpoint == endpoint else { continue }
+        var count = rule.endpoint == nil ? counts.all : counts.requests[endpoint, default: 0]
+        if let wanted = rule.target {
+          guard let target, target.isNamed(wanted) else { continue }
+          counts.aimed[index] += 1
+          count = counts.aimed[index]
+        }
+        guard rule.requests.contains(count) else { continue }
         plan.add(rule.action)
         counts.fired[index] += 1
       }

@@ -24,7 +24,7 @@ struct FaultReader {
   private func failure(_ problem: String, at place: Int? = nil) -> ServerError {
     ServerError(
       .faultScript,
-      "fault script, byte \((place ?? at) + 1): \(problem); a rule is ENDPOINT[#N|#N-M|*]:ACTION")
+      "fault script, byte \((place ?? at) + 1): \(problem); a rule is ENDPOINT[@TARGET][#N|#N-M|*]:ACTION")
   }
 
   private mutating func skipSpaces() {
@@ -43,10 +43,11 @@ struct FaultReader {
   private mutating func rule() throws(ServerError) -> FaultRule {
     skipSpaces()
     let start = at
-    let name = text(upTo: "#*:, ")
+    let name = text(upTo: "@#*:, ")
     guard FaultReader.endpoints.contains(name) else {
       throw failure("no endpoint is named so; use open, part, status, commit or any", at: start)
     }
+    let target = try target()
     let requests = try requests()
     guard at < bytes.count, bytes[at] == UInt8(ascii: ":") else {
       throw failure("a colon should stand here")
@@ -56,8 +57,16 @@ struct FaultReader {
     let written = String(decoding: bytes[start..<at], as: UTF8.self)
     skipSpaces()
     return FaultRule(
-      endpoint: ServerEndpoint(rawValue: name), requests: requests, action: action,
-      description: written)
+      endpoint: ServerEndpoint(rawValue: name), target: target, requests: requests,
+      action: action, description: written)
+  }
+
+  private mutating func target() throws(ServerError) -> String? {
+    guard at < bytes.count, bytes[at] == UInt8(ascii: "@") else { return nil }
+    at += 1
+    let target = text(upTo: "#*:, ")
+    guard !target.isEmpty else { throw failure("a file name or a SHA-256 should stand here") }
+    return target
   }
 
   private mutating func requests() throws(ServerError) -> ClosedRange<Int> {
@@ -114,11 +123,8 @@ struct FaultReader {
         throw failure("a part of 0 to 9999 should follow", at: place)
       }
       return .lose(part: part)
-    case "delay":
-      guard let milliseconds = number(value(), 0...600_000) else {
-        throw failure("0 to 600000 milliseconds should follow", at: place)
-      }
-      return .delay(milliseconds: milliseconds)
+    case "delay": return .delay(milliseconds: try milliseconds(at: place))
+    case "drip": return .drip(milliseconds: try milliseconds(at: place))
     case "redirect": return .redirect(url: try longValue("=", what: "an address"))
     default:
       guard let status = number(name, 200...599) else {
@@ -133,6 +139,13 @@ struct FaultReader {
     guard at < bytes.count, bytes[at] == UInt8(ascii: "=") else { return "" }
     at += 1
     return text(upTo: ", ")
+  }
+
+  private mutating func milliseconds(at place: Int) throws(ServerError) -> Int {
+    guard let milliseconds = number(value(), 0...600_000) else {
+      throw failure("0 to 600000 milliseconds should follow", at: place)
+    }
+    return milliseconds
   }
 
   private mutating func retryAfter() throws(ServerError) -> String? {
@@ -167,7 +180,7 @@ struct FaultReader {
       guard rest.starts(with: name.utf8), let next = rest.dropFirst(name.utf8.count).first else {
         return false
       }
-      return "#*:".utf8.contains(next)
+      return "@#*:".utf8.contains(next)
     }
   }
 }

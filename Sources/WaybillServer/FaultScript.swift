@@ -1,9 +1,11 @@
 /// Failures to rehearse, in the order in which they are looked at.
 ///
-/// The text form is rules separated by commas, each `ENDPOINT[#N|#N-M|*]:ACTION`. ENDPOINT is
-/// `open`, `part`, `status`, `commit` or `any`; N counts the requests of that endpoint from 1, `*`
-/// means each of them, and without either the rule is for the first one. The actions are those of
-/// `FaultAction`. All rules that name a request apply to it; the first answer among them wins.
+/// The text form is rules separated by commas, each `ENDPOINT[@TARGET][#N|#N-M|*]:ACTION`. ENDPOINT
+/// is `open`, `part`, `status`, `commit` or `any`. TARGET aims the rule at one upload: the name of
+/// its file, or the 64 digits of its SHA-256. N counts the requests of that endpoint, and of that
+/// upload where one is named, from 1; `*` means each of them, and without either the rule is for
+/// the first one. The actions are those of `FaultAction`. All rules that name a request apply to
+/// it; the first answer among them wins.
 public struct FaultScript: Hashable, Sendable {
   /// The most rules a script may have.
   public static let maximumRules = 256
@@ -29,6 +31,8 @@ public struct FaultScript: Hashable, Sendable {
 public struct FaultRule: Hashable, Sendable, CustomStringConvertible {
   /// The endpoint whose requests are counted; nil counts all requests.
   public let endpoint: ServerEndpoint?
+  /// The file name or SHA-256 of the only upload it is for; nil for requests of every upload.
+  public let target: String?
   /// Which of these requests, counted from 1.
   public let requests: ClosedRange<Int>
   /// What happens to them.
@@ -58,6 +62,9 @@ public enum FaultAction: Hashable, Sendable {
   case lose(part: Int)
   /// `delay=MILLISECONDS`: handled that much later, up to 600,000.
   case delay(milliseconds: Int)
+  /// `drip=MILLISECONDS`: handled, and the body of the reply comes one byte each that long, up to
+  /// 600,000.
+  case drip(milliseconds: Int)
   /// `wrong-hash`: handled, and the reply carries another sha256.
   case wrongHash
   /// `redirect=URL`: 307 to that address, nothing done.

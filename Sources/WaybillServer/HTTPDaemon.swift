@@ -70,7 +70,7 @@ final class Switchboard: Sendable {
 }
 
 /// A connection of the library, which says itself when it may be used on another thread.
-private struct SuspendedConnection: @unchecked Sendable {
+struct SuspendedConnection: @unchecked Sendable {
   let handle: OpaquePointer
 }
 
@@ -96,7 +96,7 @@ private func answerRequest(
     // Without a body to come, the next call can give the answer and keep the connection.
     guard let outcome = exchange.outcome, head.allowsEarlyReply else { return .YES }
     switchboard.lingering.expect(waybill_connection_socket(connection))
-    return send(outcome, on: connection, desk: switchboard.desk)
+    return send(outcome, of: exchange, on: connection, desk: switchboard.desk)
   }
   let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
   if uploadCount.pointee > 0 {
@@ -104,8 +104,9 @@ private func answerRequest(
     uploadCount.pointee = 0
     return exchange.receive(bytes) ? .YES : .NO
   }
+  exchange.aim()
   if let outcome = exchange.outcome {
-    return send(outcome, on: connection, desk: switchboard.desk)
+    return send(outcome, of: exchange, on: connection, desk: switchboard.desk)
   }
   let suspended = SuspendedConnection(handle: connection)
   MHD_suspend_connection(connection)
@@ -140,11 +141,13 @@ private func connectionChanged(
 // MARK: Replies
 
 private func send(
-  _ outcome: Exchange.Outcome, on connection: OpaquePointer, desk: RequestDesk
+  _ outcome: Exchange.Outcome, of exchange: Exchange, on connection: OpaquePointer,
+  desk: RequestDesk
 ) -> MHD_Result {
-  guard case .reply(let reply) = outcome, let response = response(for: reply.body) else {
-    return .NO
-  }
+  guard case .reply(let reply) = outcome else { return .NO }
+  let drip = DrippingBody(
+    of: reply, on: connection, milliseconds: exchange.dripMilliseconds, late: desk.late)
+  guard let response = drip?.response() ?? response(for: reply.body) else { return .NO }
   defer { MHD_destroy_response(response) }
   for header in reply.headers { MHD_add_response_header(response, header.name, header.value) }
   MHD_add_response_header(response, "Cache-Control", "no-store")

@@ -10,13 +10,8 @@ final class RequestDesk: Sendable {
   private let counts = Locked(ServerCounts())
   // Entered by each job, so that stopping can wait for the last one.
   private let jobs = DispatchGroup()
-  private let delayed = Locked(Delayed())
-
-  private struct Delayed {
-    var next = 0
-    var waiting: [Int: @Sendable (Bool) -> Void] = [:]
-    var isClosed = false
-  }
+  /// What waits for its time: whole requests, and replies between two of their bytes.
+  let late = LateWork()
 
   init(_ options: ServerOptions) throws(ServerError) {
     service = try UploadService(options)
@@ -52,42 +47,22 @@ final class RequestDesk: Sendable {
   func handle(_ exchange: Exchange, resume: @escaping @Sendable () -> Void) -> Bool {
     let jobs = self.jobs
     let workers = self.workers
-    let start: @Sendable (Bool) -> Void = { isWanted in
+    jobs.enter()
+    let isTaken = late.submit(after: exchange.delayMilliseconds) { isWanted in
       workers.submit {
         if isWanted { exchange.finish() } else { exchange.giveUp() }
         resume()
         jobs.leave()
       }
     }
-    let delay = exchange.delayMilliseconds
-    let ticket = delayed.withLock { delayed -> Int? in
-      guard !delayed.isClosed else { return nil }
-      jobs.enter()
-      delayed.next += 1
-      if delay > 0 { delayed.waiting[delayed.next] = start }
-      return delayed.next
-    }
-    guard let ticket else { return false }
-    guard delay > 0 else {
-      start(true)
-      return true
-    }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) {
-      @Sendable [self] in
-      delayed.withLock { $0.waiting.removeValue(forKey: ticket) }?(true)
-    }
-    return true
+    if !isTaken { jobs.leave() }
+    return isTaken
   }
 
   /// Takes no more work, gives up what is delayed and waits for what has begun.
   func close() {
     service.beginStopping()
-    let waiting = delayed.withLock { delayed in
-      delayed.isClosed = true
-      defer { delayed.waiting = [:] }
-      return delayed.waiting.values
-    }
-    for start in waiting { start(false) }
+    late.close()
     jobs.wait()
   }
 }

@@ -135,6 +135,14 @@ extension UploadService {
       sha256: sha256, byteCount: byteCount, fileName: name, isAutomatic: mode == .text("auto"))
   }
 
+  /// The upload that the body of an opening is about, for a script that is aimed at it.
+  static func faultTarget(ofOpening body: [UInt8]) -> FaultTarget? {
+    guard let document = try? JSONValue.read(body, maximumDepth: 8),
+      let sha256 = document["sha256"]?.text.flatMap({ ContentHash(hex: $0) })
+    else { return nil }
+    return FaultTarget(fileName: document["fileName"]?.text, sha256: sha256)
+  }
+
   private static func cut(_ name: String) -> String {
     guard name.utf8.count > maximumNameBytes else { return name }
     var kept = String.UnicodeScalarView()

@@ -161,6 +161,14 @@ extension UploadService {
 
   // MARK: Rehearsed losses
 
+  /// The upload of a session, for a script that is aimed at it.
+  func faultTarget(of id: String, account: Account) -> FaultTarget? {
+    let session = try? read { (store) throws(SQLiteError) in
+      try store.session(uploadID: id, account: account)
+    }
+    return session.flatMap { $0 }.map { FaultTarget(fileName: $0.fileName, sha256: $0.sha256) }
+  }
+
   /// What `forget` and `lose=K` of a fault script do before a request is handled.
   func rehearse(_ plan: FaultPlan, route: Route, key: String?, account: Account) throws(Problem) {
     guard plan.forgetsSession || !plan.losesParts.isEmpty else { return }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WaybillHash
 import WaybillModel
 import WaybillServer
 
@@ -113,6 +114,56 @@ import WaybillServer
     #expect(try host.open([1]).status == 201)
   }
 
+  @Test func `a rule can be aimed at one upload, and counts that upload's requests`() throws {
+    let host = try TestServer(faults: "open@b.jpg#2:503,part@b.jpg*:409,status@b.jpg:drop")
+    let a = try host.session(for: [1])
+    let b = try #require(try host.open([2], key: "k", name: "b.jpg").text("uploadId"))
+    #expect(try host.open([2], key: "k", name: "b.jpg").status == 503)
+    #expect(try host.open([2], key: "k", name: "b.jpg").status == 201)
+    #expect(try host.put(a, 0, [1]).status == 200)
+    #expect(try host.put(b, 0, [2]).status == 409)
+    #expect(try host.put(b, 0, [2]).status == 409)
+    #expect(try host.status(a).status == 200)
+    #expect(try host.status(b).status == 0)
+    #expect(try host.commit(a).status == 200)
+    #expect(host.server.firedFaults.map(\.count) == [1, 2, 1])
+  }
+
+  @Test func `a rule is aimed by the hash as well, and a session can be forgotten by it`() throws {
+    let hash = SHA256.hash([7] as [UInt8]).description
+    let host = try TestServer(faults: "open@\(hash)#2:forget,commit@\(hash):202")
+    let first = try host.open([7], key: "k").text("uploadId")
+    let second = try #require(try host.open([7], key: "k").text("uploadId"))
+    #expect(first != second)
+    #expect(try host.put(second, 0, [7]).status == 200)
+    #expect(try host.commit(second).status == 202)
+    #expect(try host.commit(second).status == 200)
+  }
+
+  @Test func `a reply that drips comes byte by byte and holds up no other one`() throws {
+    let host = try TestServer(faults: "open@slow.jpg:drip=20")
+    let start = ContinuousClock.now
+    let slow = try host.begin(
+      "POST", "/v1/uploads", headers: ["Content-Type: application/json"],
+      body: [UInt8](
+        #"{"sha256":"\#(SHA256.hash([3] as [UInt8]))","byteCount":1,"fileName":"slow.jpg"}"#.utf8))
+    while host.server.counts.requests(.open) < 1 { sched_yield() }
+    #expect(try host.status("u-1").status == 404)
+    let answer = try slow.wait()
+    #expect(answer.status == 201)
+    #expect(answer.text("uploadId") != nil)
+    #expect(start.duration(to: .now) >= .milliseconds(20 * answer.body.count))
+  }
+
+  @Test func `a server stops in the middle of a reply that drips`() throws {
+    let host = try TestServer(faults: "status:drip=600000")
+    let id = try host.session(for: [1])
+    let slow = try host.begin("GET", "/v1/uploads/\(id)")
+    while host.server.counts.requests(.status) < 1 { sched_yield() }
+    host.server.stop(graceMilliseconds: 1000)
+    #expect(try slow.wait().exitCode != 0)
+  }
+
   @Test func `several rules can shape one request and the first answer wins`() throws {
     let host = try TestServer(faults: "open:delay=50,open:503,open:html")
     let start = ContinuousClock.now
@@ -125,7 +176,7 @@ import WaybillServer
     ("open#0:drop", 6), ("open#3-2:drop", 8), ("open:600", 6), ("open:199", 6), ("part:lose", 10),
     ("part:lose=x", 10), ("part:delay=600001", 11), ("open:503/later", 9),
     ("open:redirect=", 15), ("open:drop,", 11), ("open:drop;part:drop", 6),
-    ("open:redirect=a\u{0d}b", 16),
+    ("open:redirect=a\u{0d}b", 16), ("open@:drop", 6), ("part:drip", 10),
   ])
   func `a script that cannot be read names the byte`(script: String, byte: Int) {
     let error = #expect(throws: ServerError.self) { try FaultScript(script) }
@@ -134,13 +185,14 @@ import WaybillServer
   }
 
   @Test func `a script is read as it was written`() throws {
-    let script = try FaultScript(" open#2-5:drop , part*:503/retry-after=2,any#*:delay=10 ")
+    let script = try FaultScript(" open@a.jpg#2-5:drop , part*:503/retry-after=2,any#*:delay=10 ")
     #expect(
       script.rules.map(\.description) == [
-        "open#2-5:drop", "part*:503/retry-after=2", "any#*:delay=10",
+        "open@a.jpg#2-5:drop", "part*:503/retry-after=2", "any#*:delay=10",
       ])
     #expect(script.rules.map(\.requests) == [2...5, 1...Int.max, 1...Int.max])
     #expect(script.rules[2].endpoint == nil)
+    #expect(script.rules.map(\.target) == ["a.jpg", nil, nil])
     #expect(try FaultScript("") == .none)
   }
 }

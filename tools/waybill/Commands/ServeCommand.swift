@@ -8,9 +8,9 @@ extension Command {
     details: [
       "Prints 'listening on http://ADDRESS:PORT' as its first line and serves until it is asked to"
         + " stop. The token file has one 'TOKEN ACCOUNT' a line.",
-      "--fault rehearses failures: ENDPOINT[#N|#N-M|*]:ACTION, with ENDPOINT open, part, status,"
-        + " commit or any, and ACTION such as drop, drop-reply, 503/retry-after=2, html, forget or"
-        + " lose=0; several with commas.",
+      "--fault rehearses failures: ENDPOINT[@FILE][#N|#N-M|*]:ACTION, with ENDPOINT open, part,"
+        + " status, commit or any, FILE the name of the one file it is for, and ACTION such as"
+        + " drop, drop-reply, 503/retry-after=2, html, forget or lose=0; several with commas.",
     ],
     options: [
       Option("data", .path, help: "folder for the server's database and files"),
