@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import WaybillModel
 internal import WaybillSystem
 
 /// Tells one waiting loop that there is something to look at. Raised many times before the loop
@@ -22,12 +21,11 @@ final class Signal: Sendable {
     waiter?.resume()
   }
 
-  /// Waits until the signal is raised or a moment has come. One caller at a time.
-  func wait(until moment: Timestamp, now: Timestamp) async {
+  /// Waits until the signal is raised or some time is over. One caller at a time.
+  func wait(milliseconds: Int64) async {
     let timer = DispatchSource.makeTimerSource(queue: .global())
-    // Rounded up, so that the moment has come when the timer rings.
-    let delay = max(0, moment.milliseconds(since: now)) + 1
-    timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay)))
+    // Rounded up, so that the time is over when the timer rings.
+    timer.schedule(deadline: .now() + .milliseconds(Int(clamping: milliseconds + 1)))
     timer.setEventHandler { @Sendable [self] in raise() }
     timer.resume()
     await withCheckedContinuation { waiter in

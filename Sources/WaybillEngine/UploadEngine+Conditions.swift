@@ -10,7 +10,7 @@ extension UploadEngine {
     switch verdict {
     case .wait(.stopped, _, _), .wait(.sourceUnreadable, _, _): return
     case .wait(let failure, _, _):
-      fruitlessSince = fruitlessSince ?? clock()
+      fruitlessSince = fruitlessSince ?? clock.now
       return try await note(isReached: failure != .offline)
     // An account of the session moves something on only if it brings the log news.
     case .statement(.status): break
@@ -30,7 +30,7 @@ extension UploadEngine {
       offlineSetbacks = 0
       offlineUntil = nil
     } else {
-      let now = clock()
+      let now = clock.now
       // What was on its way together fails together: that is one setback, not several.
       if (offlineUntil ?? now) <= now {
         offlineUntil = RetryPolicy.notBefore(
@@ -88,7 +88,7 @@ extension UploadEngine {
   /// takes the others would otherwise be asked again and again at once.
   func hold(_ upload: UploadID) {
     activities[upload, default: Planner.Activity()].notBefore =
-      clock().adding(milliseconds: RetryPolicy.baseMilliseconds)
+      clock.now.adding(milliseconds: RetryPolicy.baseMilliseconds)
   }
 
   /// The round ends when the answer is there: what is sent until then carries the old credential.

@@ -80,7 +80,7 @@ extension UploadEngine {
     _ file: PickedFile, to destination: Destination, priority: Priority,
     _ summary: inout AddSummary
   ) async throws(LedgerError) {
-    let halves = UUIDv7.halves(time: clock(), random: random.next())
+    let halves = UUIDv7.halves(time: clock.wall(), random: random.next())
     let id = UploadID(high: halves.high, low: halves.low)
     let copy: Staging.Copy
     taking.insert(id)

@@ -35,7 +35,7 @@ extension UploadEngine {
     for isSecondTry in [false, true] {
       guard let (token, round) = try await credential() else { return }
       let outcome = await transport.call(request.authorized(by: token))
-      let verdict = ReplyClassifier.classify(outcome, endpoint: endpoint, now: clock())
+      let verdict = ReplyClassifier.classify(outcome, endpoint: endpoint, now: clock.wall())
       try await note(verdict)
       if case .credentialsRejected = verdict {
         let isRenewed = try await renewCredential(refusedIn: round)
@@ -51,7 +51,7 @@ extension UploadEngine {
     let id = upload.id
     var activity = activities[id] ?? Planner.Activity()
     let pace = PartsAdapter.Pace(
-      setbacks: activity.setbacks, now: clock(), random: random.next())
+      setbacks: activity.setbacks, now: clock.now, random: random.next())
     activity.notBefore = PartsAdapter.nextAttempt(after: verdict, pace: pace)
     activity.setbacks = activity.notBefore == nil ? 0 : activity.setbacks + 1
     if endpoint == .commit {
@@ -169,7 +169,7 @@ extension UploadEngine {
   private func postpone(_ upload: Upload) async throws(LedgerError) {
     var activity = activities[upload.id] ?? Planner.Activity()
     activity.notBefore = RetryPolicy.notBefore(
-      setbacks: activity.setbacks, asked: nil, now: clock(), random: random.next())
+      setbacks: activity.setbacks, asked: nil, now: clock.now, random: random.next())
     activity.setbacks += 1
     activities[upload.id] = activity
     if activity.setbacks >= RetryPolicy.maximumAttempts {
@@ -249,7 +249,7 @@ extension UploadEngine {
       return try await observe(.partHeld(transfer, received: PartSet()), of: transfer.upload)
     }
     let verdict = ReplyClassifier.classify(
-      outcome, endpoint: .part(transfer.part, of: plan), now: clock())
+      outcome, endpoint: .part(transfer.part, of: plan), now: clock.wall())
     try await note(verdict)
     if case .credentialsRejected = verdict {
       _ = try await renewCredential(
@@ -259,7 +259,7 @@ extension UploadEngine {
     let setbacks =
       upload.parts.indices.contains(transfer.part.index)
       ? upload.parts[transfer.part.index].setbacks : 0
-    let pace = PartsAdapter.Pace(setbacks: setbacks, now: clock(), random: random.next())
+    let pace = PartsAdapter.Pace(setbacks: setbacks, now: clock.now, random: random.next())
     for observation in PartsAdapter.observations(of: verdict, on: transfer, pace: pace) {
       try await observe(observation, of: transfer.upload)
     }

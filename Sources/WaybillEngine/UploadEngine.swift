@@ -50,7 +50,7 @@ public actor UploadEngine {
   let credentials: CredentialProvider
   let staging: Staging
   let options: Options
-  let clock: @Sendable () -> Timestamp
+  var clock: EngineClock
   var random = SystemRandomNumberGenerator()
 
   /// What goes on for uploads beyond what the log says.
@@ -104,10 +104,10 @@ public actor UploadEngine {
   ///   - transport: moves the bytes; used by this engine alone.
   ///   - credentials: asked at send time.
   ///   - options: how it works.
-  ///   - clock: the current time.
+  ///   - clock: the time it goes by.
   public init(
     ledger: Ledger, transport: any Transport, credentials: CredentialProvider,
-    options: Options = Options(), clock: @escaping @Sendable () -> Timestamp = { SystemClock.now }
+    options: Options = Options(), clock: EngineClock = EngineClock()
   ) {
     self.ledger = ledger
     self.transport = transport
@@ -134,6 +134,7 @@ public actor UploadEngine {
     }
     isStopping = false
     failure = nil
+    clock.restart()
     lookAgain()
     fruitlessSince = nil
     runs += 1
@@ -152,8 +153,7 @@ public actor UploadEngine {
     } catch {
       await stopEverything()
       while calls > 0 || transfers > 0 {
-        await signal.wait(
-          until: clock().adding(milliseconds: UploadEngine.idleMilliseconds), now: clock())
+        await signal.wait(milliseconds: UploadEngine.idleMilliseconds)
       }
       return .failure(error)
     }
@@ -167,7 +167,7 @@ public actor UploadEngine {
       let wake = try await startSteps()
       if isStopping, calls == 0, transfers == 0 { return .stopped }
       if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
-      await signal.wait(until: wake, now: clock())
+      await signal.wait(milliseconds: clock.milliseconds(until: wake))
     }
   }
 
@@ -241,7 +241,7 @@ public actor UploadEngine {
     if try await ledger.state().isSealed { return .sealed }
     if conditions.credentials == .rejected { return .credentialsRejected }
     let patience = options.patienceMilliseconds
-    guard let fruitlessSince, clock().milliseconds(since: fruitlessSince) >= patience else {
+    guard let fruitlessSince, clock.now.milliseconds(since: fruitlessSince) >= patience else {
       return nil
     }
     return conditions.network == .offline ? .offline : .serverUnavailable
@@ -269,7 +269,7 @@ public actor UploadEngine {
 
   /// Starts what can be started, and says when to look again.
   private func startSteps() async throws(LedgerError) -> Timestamp {
-    let now = clock()
+    let now = clock.now
     var wake = now.adding(milliseconds: UploadEngine.idleMilliseconds)
     guard !isStopping else { return wake }
     let state = try await ledger.state()

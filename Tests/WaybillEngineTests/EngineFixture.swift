@@ -34,24 +34,20 @@ final class EngineFixture: Sendable {
     try await Ledger.open(directory: folder + "/ledger")
   }
 
-  /// An engine with the real transport; the clock may run faster than the wall's.
+  /// An engine with the real transport; its clock may run faster than the wall's.
   func engine(
     _ ledger: Ledger, transport: (any Transport)? = nil,
     credentials: CredentialProvider = .accepted, patience: Int64? = nil, haste: Int64 = 1,
-    destination: Destination? = nil
+    destination: Destination? = nil, wall: @escaping @Sendable () -> Timestamp = { SystemClock.now }
   ) -> UploadEngine {
     var options = UploadEngine.Options()
     // A clock that runs fast uses patience up fast as well.
     options.patienceMilliseconds = patience ?? (haste > 1 ? 3_600_000 : 3000)
     options.destination = destination
-    let start = SystemClock.now
     return UploadEngine(
       ledger: ledger, transport: transport ?? CurlTransport(options: .test),
       credentials: credentials, options: options,
-      clock: {
-        let real = SystemClock.now
-        return real.adding(milliseconds: (haste - 1) * real.milliseconds(since: start))
-      })
+      clock: EngineClock(wall: wall, speed: haste))
   }
 
   /// A file of `count` bytes that differ with the seed.

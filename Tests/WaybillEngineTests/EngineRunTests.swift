@@ -150,15 +150,18 @@ import WaybillSystem
     let ledger = try await fixture.openLedger()
     // Counts the looks of the loop at the clock: a few for each look at the work.
     let looks = Locked(0)
+    let passed = EngineClock.sinceNow()
     var options = UploadEngine.Options()
     options.patienceMilliseconds = 1000
     let engine = UploadEngine(
       ledger: ledger, transport: CurlTransport(options: .test), credentials: .accepted,
       options: options,
-      clock: {
-        looks.withLock { $0 += 1 }
-        return SystemClock.now
-      })
+      clock: EngineClock(
+        wall: { SystemClock.now },
+        passed: {
+          looks.withLock { $0 += 1 }
+          return passed()
+        }))
     let files = try (0..<20).map { try fixture.picture("\($0).jpg", 100, seed: UInt8($0)) }
     _ = try await engine.add(files, to: try Destination(server.baseURL))
     let run = Task { try await engine.run(.follow) }
@@ -168,6 +171,34 @@ import WaybillSystem
     #expect(looks.withLock { $0 } - before < 200)
     await engine.stop()
     #expect(try await within { try await run.value } == .stopped)
+    await ledger.close()
+  }
+
+  // T1: what waits inside a run goes by a clock that nobody can set.
+  @Test(arguments: [Int64(-3_540_000), 3_540_000])
+  func `a clock that is set in the middle of a run holds up nothing`(
+    shift: Int64
+  ) async throws {
+    let fixture = try EngineFixture()
+    let server = try fixture.startServer(
+      faults: "open:503/retry-after=1,part:503/retry-after=1,commit:503/retry-after=1")
+    defer { server.stop() }
+    let shifted = Locked(Int64(0))
+    let wall: @Sendable () -> Timestamp = {
+      SystemClock.now.adding(milliseconds: shifted.withLock { $0 })
+    }
+    let ledger = try await Ledger.open(
+      directory: fixture.folder + "/ledger", options: LedgerOptions(clock: wall))
+    let engine = fixture.engine(ledger, patience: 60_000, wall: wall)
+    _ = try await engine.add(
+      [try fixture.picture("a.jpg", 100)], to: try Destination(server.baseURL))
+    let run = Task { try await engine.run(.drain) }
+    for endpoint in [ServerEndpoint.open, .part, .commit] {
+      try await eventually { server.counts.requests(endpoint) == 1 }
+      shifted.withLock { $0 += shift }
+    }
+    #expect(try await within(.seconds(10)) { try await run.value } == .finished)
+    #expect(server.photoCount == 1)
     await ledger.close()
   }
 

@@ -198,11 +198,4 @@
       }
     }
   }
-
-  extension Duration {
-    /// Whole milliseconds, rounded down.
-    var wholeMilliseconds: Int64 {
-      components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
-    }
-  }
 #endif
