@@ -50,24 +50,14 @@ extension UploadEngine {
   ) async throws(LedgerError) {
     let id = upload.id
     var activity = activities[id] ?? Planner.Activity()
-    let pace = PartsAdapter.Pace(
-      setbacks: activity.setbacks, now: clock.now, random: random.next())
-    activity.notBefore = PartsAdapter.nextAttempt(after: verdict, pace: pace)
-    activity.setbacks = activity.notBefore == nil ? 0 : activity.setbacks + 1
     if endpoint == .commit {
       activity.mustAsk = verdict.leavesOutcomeOpen
     } else if PartsAdapter.serverStatus(of: verdict) != nil {
       activity.mustAsk = false
     }
     if verdict.isContradiction { activity.contradictions += 1 }
-    if case .wait(.protocolViolation, _, _) = verdict { activity.violations += 1 }
-    let blocked = UploadEngine.blocked(by: verdict, activity)
-    if blocked != nil {
-      activity.contradictions = 0
-      activity.violations = 0
-      activity.setbacks = 0
-      activity.notBefore = nil
-    }
+    let isInconsistent = activity.contradictions >= Reconciliation.maximumRegressions
+    if isInconsistent { activity.contradictions = 0 }
     activities[id] = activity
     if case .credentialsRejected = verdict { hold(id) }
     if let status = PartsAdapter.serverStatus(of: verdict) {
@@ -75,28 +65,14 @@ extension UploadEngine {
       // Of what was appended beside it meanwhile, such as a retry, the server was not asked.
       activities[id]?.asked = recorded.events.last?.revision ?? recorded.upload.revision
       if !recorded.events.isEmpty { fruitlessSince = nil }
-      if let blocked { try await observe(blocked, of: id) }
-    } else if let blocked {
-      try await observe(blocked, of: id)
-    } else if let observation = PartsAdapter.observation(of: verdict) {
-      try await observe(observation, of: id)
+    } else if let step = endpoint.step {
+      let pace = PartsAdapter.Pace(
+        setbacks: upload.delay?.attempt ?? 0, now: clock.now, random: random.next())
+      if let claim = PartsAdapter.observation(of: verdict, on: step, pace: pace) {
+        try await observe(claim, of: id)
+      }
     }
-  }
-
-  /// Why a person has to be asked after a verdict that by itself asks only for patience.
-  private static func blocked(
-    by verdict: Verdict, _ activity: Planner.Activity
-  ) -> Observation? {
-    if activity.contradictions >= Reconciliation.maximumRegressions {
-      return .blocked(.serverInconsistent, status: nil)
-    }
-    // Counted by itself: a sound status between two broken answers must not begin the count anew.
-    if case .wait(.protocolViolation, let status, _) = verdict,
-      activity.violations >= RetryPolicy.maximumAttempts
-    {
-      return .blocked(.protocolViolation, status: status)
-    }
-    return nil
+    if isInconsistent { try await observe(.blocked(.serverInconsistent, status: nil), of: id) }
   }
 
   func observe(_ observation: Observation, of id: UploadID) async throws(LedgerError) {
@@ -167,15 +143,10 @@ extension UploadEngine {
   /// Tries an upload whose copy could not be read again later; nothing says that the copy is lost.
   /// What never succeeds is handed to a person.
   private func postpone(_ upload: Upload) async throws(LedgerError) {
-    var activity = activities[upload.id] ?? Planner.Activity()
-    activity.notBefore = RetryPolicy.notBefore(
-      setbacks: activity.setbacks, asked: nil, now: clock.now, random: random.next())
-    activity.setbacks += 1
-    activities[upload.id] = activity
-    if activity.setbacks >= RetryPolicy.maximumAttempts {
-      activities[upload.id]?.setbacks = 0
-      try await observe(.blocked(.attemptsExhausted, status: nil), of: upload.id)
-    }
+    let until = RetryPolicy.notBefore(
+      setbacks: upload.delay?.attempt ?? 0, asked: nil, now: clock.now, random: random.next())
+    try await observe(
+      .delayed(.readCopy, .sourceUnreadable, status: nil, until: until), of: upload.id)
   }
 
   /// Gives back the place of a part that is not, or no longer, on its way.
@@ -281,6 +252,18 @@ extension Verdict {
     switch self {
     case .statement(.status(.gone)), .partsMissing: true
     default: false
+    }
+  }
+}
+
+extension ReplyClassifier.Endpoint {
+  /// The step the call belongs to; nil for one that nothing waits for.
+  fileprivate var step: DelayedStep? {
+    switch self {
+    case .open: .open
+    case .status: .askStatus
+    case .commit: .commit
+    case .part, .delete: nil
     }
   }
 }

@@ -190,11 +190,15 @@ import WaybillSystem
     let ledger = try await Ledger.open(
       directory: fixture.folder + "/ledger", options: LedgerOptions(clock: wall))
     let engine = fixture.engine(ledger, patience: 60_000, wall: wall)
-    _ = try await engine.add(
+    let summary = try await engine.add(
       [try fixture.picture("a.jpg", 100)], to: try Destination(server.baseURL))
+    let id = try #require(summary.queued.first?.upload)
     let run = Task { try await engine.run(.drain) }
     for endpoint in [ServerEndpoint.open, .part, .commit] {
-      try await eventually { server.counts.requests(endpoint) == 1 }
+      try await eventually {
+        let upload = try await ledger.upload(id)
+        return server.counts.requests(endpoint) == 1 && upload.notBefore != nil
+      }
       shifted.withLock { $0 += shift }
     }
     #expect(try await within(.seconds(10)) { try await run.value } == .finished)

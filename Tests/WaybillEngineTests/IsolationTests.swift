@@ -52,12 +52,15 @@ import WaybillServer
     let server = try fixture.startServer(faults: "commit@bad-0.jpg*:\(status)")
     defer { server.stop() }
     let ledger = try await fixture.openLedger()
-    let engine = fixture.engine(ledger, patience: 2000)
+    let engine = fixture.engine(ledger, patience: 60_000, haste: 100)
     _ = try await engine.add(try files(bad: 1, good: 3), to: try Destination(server.baseURL))
-    #expect(try await within(.seconds(10)) { try await engine.run(.drain) } != nil)
+    #expect(try await within { try await engine.run(.drain) } == .serverUnavailable)
     #expect(server.photoCount == 3)
     #expect(try await ledger.reader.counts()[.verifying] == 1)
-    await engine.stop()
+    // Looked at again and again, each time after a longer pause, and each look is in the log once.
+    let looks = try #require(server.firedFaults.first?.count)
+    #expect((3...RetryPolicy.maximumDelays).contains(looks))
+    #expect(try await fixture.count(.uploadDelayed, in: ledger) == looks)
     await ledger.close()
   }
 

@@ -243,7 +243,7 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
   @Test(
     arguments: [
       .statement(.sessionDeleted), .conflict(currentVersion: 1), .partsMissing,
-      .inProgress(askedMilliseconds: 5),
+      .inProgress(status: 202, askedMilliseconds: 5),
     ] as [Verdict])
   func `an answer to another call fails the part`(verdict: Verdict) {
     #expect(claims(verdict) == [failed(.protocolViolation, nil, after: 1235)])
@@ -257,13 +257,31 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
       (.blocked(.refused, status: 404), .blocked(.refused, status: 404)),
       (.statement(.status(.received)), nil), (.statement(.sessionDeleted), nil),
       (.wait(.offline, status: nil, askedMilliseconds: nil), nil),
+      (.wait(.offline, status: 200, askedMilliseconds: nil), nil),
+      (.wait(.stopped, status: nil, askedMilliseconds: nil), nil),
       (.credentialsRejected(status: 401), nil), (.partsMissing, nil),
-      (.inProgress(askedMilliseconds: nil), nil),
     ] as [(Verdict, Observation?)])
   func `a call claims what the server stated and nothing else`(
     verdict: Verdict, claim: Observation?
   ) {
-    #expect(PartsAdapter.observation(of: verdict) == claim)
+    #expect(PartsAdapter.observation(of: verdict, on: .commit, pace: Self.pace) == claim)
+  }
+
+  @Test(
+    arguments: [
+      (.wait(.serverUnavailable, status: 503, askedMilliseconds: nil), .serverUnavailable, 503, 1235),
+      (.wait(.throttled, status: 429, askedMilliseconds: 90_000), .throttled, 429, 90_000),
+      (.wait(.quota, status: 507, askedMilliseconds: nil), .quota, 507, 600_000),
+      (.wait(.interrupted, status: nil, askedMilliseconds: nil), .interrupted, nil, 1235),
+      (.inProgress(status: 504, askedMilliseconds: nil), .inProgress, 504, 8000),
+    ] as [(Verdict, FailureKind, Int?, Int64)])
+  func `a call that came to nothing claims until when it is put off`(
+    verdict: Verdict, failure: FailureKind, status: Int?, milliseconds: Int64
+  ) {
+    #expect(
+      PartsAdapter.observation(of: verdict, on: .commit, pace: Self.pace)
+        == .delayed(
+          .commit, failure, status: status, until: Self.now.adding(milliseconds: milliseconds)))
   }
 
   @Test func `only a status is an account of the session`() {
@@ -276,8 +294,8 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
   // B19
   @Test(
     arguments: [
-      (.inProgress(askedMilliseconds: nil), RetryPolicy.pollMilliseconds),
-      (.inProgress(askedMilliseconds: 7000), 7000),
+      (.inProgress(status: 423, askedMilliseconds: nil), 8 * RetryPolicy.pollMilliseconds),
+      (.inProgress(status: 423, askedMilliseconds: 7000), 7000),
       (.wait(.serverUnavailable, status: 503, askedMilliseconds: Int64.max), 3_600_000),
       (.wait(.offline, status: nil, askedMilliseconds: nil), 1235),
       (.partsMissing, nil), (.conflict(currentVersion: 1), nil),

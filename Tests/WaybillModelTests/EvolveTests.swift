@@ -152,6 +152,7 @@ enum Facets {
       ("floor", "\(upload.attemptFloor)"), ("barren", "\(upload.barrenSessions)"),
       ("regressions", "\(upload.regressions)"), ("received", mark(upload.received)),
       ("verified", mark(upload.verified)),
+      ("delay", upload.delay.map { "\($0.failure.rawValue) #\($0.attempt)" } ?? "-"),
       ("conflict", upload.conflict.map { "v\($0)" } ?? "-"),
       ("attention", upload.attention?.reason.rawValue ?? "-"), ("paused", mark(upload.paused)),
       ("round", "\(upload.round)"), ("ending", ending(upload)),
@@ -181,6 +182,7 @@ enum Facets {
     if let flight = part.flight { words.append("sent #\(flight.attempt)") }
     if let failure = part.failure { words.append("failed #\(part.attempt) \(failure.rawValue)") }
     if part.failures > 0 { words.append("charged \(part.failures)") }
+    if part.postponements > 0 { words.append("postponed \(part.postponements)") }
     if part.notBefore != nil { words.append("waits") }
     return words.isEmpty ? "unsent" : words.joined(separator: " ")
   }

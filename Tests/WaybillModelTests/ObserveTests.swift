@@ -9,6 +9,69 @@ struct ObserveTests {
     .committed(Committed(remote: Samples.remote, version: 5, hash: Samples.hash, status: 200)),
   ]
 
+  // MARK: Steps put off
+
+  private static let later = Samples.time.adding(milliseconds: 60_000)
+
+  private static func put(off failure: FailureKind, status: Int? = nil) -> Observation {
+    .delayed(.commit, failure, status: status, until: later)
+  }
+
+  @Test func `each failure of a step is counted until the upload moves on`() {
+    let first = Delayed(
+      step: .commit, failure: .serverUnavailable, attempt: 1, until: Self.later, status: 503)
+    let second = Delayed(
+      step: .commit, failure: .inProgress, attempt: 2, until: Self.later, status: 202)
+    let again = Delayed(step: .commit, failure: .interrupted, attempt: 1, until: Self.later)
+    let twice = Story.received.history
+      .when(Self.put(off: .serverUnavailable, status: 503)).then(.delayed(first))
+      .when(Self.put(off: .inProgress, status: 202)).then(.delayed(second))
+    twice.and(.retried(Retried(round: 1)))
+      .when(Self.put(off: .interrupted)).then(.delayed(again))
+  }
+
+  @Test(
+    arguments: [
+      (.serverUnavailable, 16, .attemptsExhausted), (.interrupted, 16, .attemptsExhausted),
+      (.throttled, 16, .attemptsExhausted), (.quota, 16, .quota),
+      (.inProgress, 16, .serverUnfinished), (.protocolViolation, 8, .protocolViolation),
+      (.sourceUnreadable, 8, .attemptsExhausted),
+    ] as [(FailureKind, Int, AttentionReason)])
+  func `a step that fails again and again is handed to a person`(
+    failure: FailureKind, most: Int, reason: AttentionReason
+  ) {
+    var history = Story.received.history
+    for _ in 1..<most {
+      history.record(history.upload.decide(Self.put(off: failure)))
+      #expect(history.upload.attention == nil)
+    }
+    #expect(history.log.suffix(most - 1).allSatisfy { $0.kind == .uploadDelayed })
+    history.when(Self.put(off: failure, status: 500))
+      .then(.attentionNeeded(AttentionNeeded(reason: reason, status: 500)))
+  }
+
+  @Test(
+    arguments: [
+      .cancelled, .committed, .attention, .hashed, .fresh,
+    ] as [Story])
+  func `what has ended, waits for a person or has no intent is put off by nothing`(story: Story) {
+    story.history.when(Self.put(off: .quota)).thenNothing()
+  }
+
+  @Test(arguments: [FailureKind.throttled, .quota, .inProgress])
+  func `a part that is asked to wait for ever is handed to a person`(failure: FailureKind) {
+    var history = given(Samples.opened(holding: [0, 1]))
+    for attempt in 1...RetryPolicy.maximumDelays {
+      #expect(history.upload.attention == nil)
+      history = history.and(Samples.sent(2, attempt: attempt))
+      let failed = Observation.partFailed(
+        Samples.transfer(2, attempt: attempt), failure, status: 500, notBefore: Self.later)
+      history.record(history.upload.decide(failed))
+    }
+    #expect(history.upload.attention?.reason == failure.attentionReason)
+    #expect(history.upload.parts[2].failures == 0)
+  }
+
   // MARK: Parts
 
   // Case A09.

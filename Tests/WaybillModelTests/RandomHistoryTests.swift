@@ -138,11 +138,16 @@ private struct RandomWorld {
       switch seed.below(24) {
       case 0..<4: .opened(offer())
       case 4..<13: .partHeld(transfer(), received: parts())
-      case 13..<18:
+      case 13..<17:
         .partFailed(
           transfer(), FailureKind.allCases[seed.below(FailureKind.allCases.count)],
           status: seed.once(in: 2) ? 500 : nil,
           notBefore: seed.once(in: 2) ? Samples.time.adding(milliseconds: 500) : nil)
+      case 17:
+        .delayed(
+          DelayedStep.allCases[seed.below(DelayedStep.allCases.count)],
+          FailureKind.allCases[seed.below(FailureKind.allCases.count)], status: nil,
+          until: Samples.time.adding(milliseconds: 500))
       case 18: .committed(object())
       case 19 where seed.once(in: 6): .alreadyStored(object())
       case 20 where seed.once(in: 3): .conflicted(currentVersion: Int64(seed.below(3)))

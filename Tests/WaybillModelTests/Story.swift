@@ -11,6 +11,9 @@ enum Story: String, CaseIterable {
   case inFlight = "part in flight"
   case failed = "part failed, waiting"
   case offline = "part failed, offline"
+  case openDelayed = "opening put off"
+  case commitDelayed = "commit put off"
+  case commitUnderWay = "commit under way"
   case someConfirmed = "some parts confirmed"
   case allConfirmed = "all parts confirmed"
   case received
@@ -53,6 +56,9 @@ enum Story: String, CaseIterable {
       opened + [0, 1].map { Samples.confirmed($0) } + [
         Samples.sent(2), Samples.failed(2, .offline),
       ]
+    case .openDelayed: Samples.queued() + [Samples.delayed(.open, .throttled)]
+    case .commitDelayed: received + [Samples.delayed(.commit, .quota)]
+    case .commitUnderWay: received + [Samples.delayed(.commit, .inProgress)]
     case .someConfirmed: opened + [Samples.sent(0), Samples.confirmed(0), Samples.sent(1)]
     case .allConfirmed: confirmed
     case .received: received
@@ -98,6 +104,15 @@ extension Samples {
       PartFailed(
         part: PartNumber(part), attempt: attempt, failure: failure,
         notBefore: time.adding(milliseconds: 60_000)))
+  }
+
+  static func delayed(
+    _ step: DelayedStep, _ failure: FailureKind, attempt: Int = 1
+  ) -> UploadEvent {
+    .delayed(
+      Delayed(
+        step: step, failure: failure, attempt: attempt,
+        until: time.adding(milliseconds: 60_000), status: 503))
   }
 
   static func confirmed(_ part: Int, byteCount: Int64? = nil) -> UploadEvent {

@@ -12,7 +12,8 @@ struct UploadStateTests {
       (.committed, .committed), (.released, .committed), (.conflicted, .needsAttention),
       (.cancelled, .cancelled), (.deduplicated, .deduplicated), (.attention, .needsAttention),
       (.paused, .queued), (.lost, .queued), (.revoked, .sending), (.expired, .queued),
-      (.retried, .queued), (.emptyFile, .verifying),
+      (.retried, .queued), (.emptyFile, .verifying), (.openDelayed, .queued),
+      (.commitDelayed, .verifying), (.commitUnderWay, .verifying),
     ] as [(Story, StateWord?)])
   func `the six-state view follows the evidence`(story: Story, word: StateWord?) {
     #expect(story.history.upload.stateWord == word, "\(story.rawValue)")
@@ -67,6 +68,25 @@ struct UploadStateTests {
     #expect(history.upload.waiting?.reason == reason)
   }
 
+  @Test func `what is put off says why and until when, and whatever moves it on ends that`() {
+    let until = Samples.time.adding(milliseconds: 60_000)
+    let open = Story.openDelayed.history
+    #expect(open.upload.state == .queued(Waiting(.retrying, until: until)))
+    #expect(open.upload.notBefore == until)
+    let commit = Story.commitDelayed.history
+    #expect(commit.upload.state == .verifying)
+    #expect(commit.upload.waiting == Waiting(.quota, until: until))
+    #expect(Story.commitUnderWay.history.upload.waiting == nil)
+    #expect(Story.commitUnderWay.history.upload.notBefore == until)
+    let opened = open.and(.sessionOpened(SessionOpened(offer: Samples.offer()))).upload
+    #expect(opened.delay == nil && opened.notBefore == nil)
+    #expect(commit.and(.cancelled(Cancelled(reason: .user))).upload.notBefore == nil)
+    #expect(commit.and(.retried(Retried(round: 1))).upload.notBefore == nil)
+    #expect(
+      Story.queued.history.and(Samples.delayed(.open, .quota), .paused).upload.waiting
+        == Waiting(.paused))
+  }
+
   @Test func `an upload that is held back says so whatever else it waits for`() {
     #expect(Story.failed.history.and(.paused).upload.waiting == Waiting(.paused))
     #expect(Story.paused.history.and(.resumed).upload.waiting == nil)
@@ -89,7 +109,8 @@ struct QueuedUploadTests {
       (.inFlight, "uploading"),
       (.failed, "waiting"), (.someConfirmed, "uploading"), (.received, "uploading"),
       (.committed, "done"), (.conflicted, "failed"), (.cancelled, "cancelled"),
-      (.paused, "waiting"), (.emptyFile, "uploading"),
+      (.paused, "waiting"), (.emptyFile, "uploading"), (.openDelayed, "waiting"),
+      (.commitDelayed, "waiting"), (.commitUnderWay, "uploading"),
     ] as [(Story, String)])
   func `a row has the word of its state`(story: Story, word: String) {
     #expect(QueuedUpload(story.history.upload)?.state.word == word, "\(story.rawValue)")

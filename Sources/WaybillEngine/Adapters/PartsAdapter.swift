@@ -156,17 +156,27 @@ extension PartsAdapter {
     }
   }
 
-  /// What a verdict on the opening, the status or the commit claims; nil when it claims nothing,
-  /// and then `nextAttempt` says when to ask again. The account of a status goes to
-  /// `Reconciliation` instead: see `serverStatus`.
-  public static func observation(of verdict: Verdict) -> Observation? {
+  /// What a verdict on the opening, the status or the commit claims; nil when it claims nothing. The
+  /// account of a status goes to `Reconciliation` instead: see `serverStatus`.
+  public static func observation(
+    of verdict: Verdict, on step: DelayedStep, pace: Pace
+  ) -> Observation? {
     switch verdict {
-    case .statement(.opened(let offer)): .opened(offer)
-    case .statement(.alreadyStored(let object)): .alreadyStored(object)
-    case .statement(.committed(let object)): .committed(object)
-    case .conflict(let version): .conflicted(currentVersion: version)
-    case .blocked(let reason, let status): .blocked(reason, status: status)
-    case .statement, .wait, .credentialsRejected, .partsMissing, .inProgress: nil
+    case .statement(.opened(let offer)): return .opened(offer)
+    case .statement(.alreadyStored(let object)): return .alreadyStored(object)
+    case .statement(.committed(let object)): return .committed(object)
+    case .conflict(let version): return .conflicted(currentVersion: version)
+    case .blocked(let reason, let status): return .blocked(reason, status: status)
+    // Being out of reach is a condition of all, not a fact about this one.
+    case .statement, .credentialsRejected, .partsMissing, .wait(.offline, _, _): return nil
+    case .wait(let failure, let status, _):
+      return nextAttempt(after: verdict, pace: pace).map {
+        .delayed(step, failure, status: status, until: $0)
+      }
+    case .inProgress(let status, _):
+      return nextAttempt(after: verdict, pace: pace).map {
+        .delayed(step, .inProgress, status: status, until: $0)
+      }
     }
   }
 
@@ -187,7 +197,8 @@ extension PartsAdapter {
     case .wait(.stopped, _, _): return nil
     case .wait(.quota, _, let pause): asked = pause ?? RetryPolicy.quotaMilliseconds
     case .wait(_, _, let pause): asked = pause
-    case .inProgress(let pause): asked = pause ?? RetryPolicy.pollMilliseconds
+    case .inProgress(_, let pause):
+      return RetryPolicy.nextLook(after: pace.setbacks, asked: pause, now: pace.now)
     case .statement, .credentialsRejected, .blocked, .conflict, .partsMissing: return nil
     }
     return RetryPolicy.notBefore(

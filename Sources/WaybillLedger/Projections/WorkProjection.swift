@@ -22,7 +22,7 @@ enum WorkProjection: Projection {
     }
     return Row(
       priority: upload.intent?.priority ?? .normal, added: upload.firstPosition.value,
-      notBefore: upload.waiting?.until)
+      notBefore: upload.notBefore)
   }
 
   static func bind(_ row: Row, to statement: Statement, from index: Int32) {

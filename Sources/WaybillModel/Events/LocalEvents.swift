@@ -232,6 +232,52 @@ public struct PartFailed: EventPayload {
   }
 }
 
+/// The next try of a step other than sending was put off.
+public struct Delayed: EventPayload {
+  /// Which step.
+  public let step: DelayedStep
+  /// How the last try failed.
+  public let failure: FailureKind
+  /// Which failure it is, from 1, since the upload last moved on.
+  public let attempt: Int
+  /// The earliest moment of the next try.
+  public let until: Timestamp
+  /// The status code of the reply, where one came.
+  public let status: Int?
+
+  /// Makes the fact from its values.
+  public init(
+    step: DelayedStep, failure: FailureKind, attempt: Int, until: Timestamp, status: Int? = nil
+  ) {
+    self.step = step
+    self.failure = failure
+    self.attempt = attempt
+    self.until = until
+    self.status = status
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let payload = try fields.payloadObject()
+    guard let step = DelayedStep(rawValue: try payload.requiredText("step")) else {
+      throw .invalid("payload.step")
+    }
+    guard let until = fields.until else { throw .missing("until") }
+    self.init(
+      step: step, failure: try fields.requiredCode(FailureKind.self),
+      attempt: try fields.requiredAttempt(), until: Timestamp(microseconds: until),
+      status: try payload.optionalInteger("status").map { Int(clamping: $0) })
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.code = failure.rawValue
+    fields.attempt = Int64(attempt)
+    fields.until = until.microseconds
+    fields.setPayload([
+      "step": .text(step.rawValue), "status": status.map { .integer(Int64($0)) },
+    ])
+  }
+}
+
 /// The upload was given up.
 public struct Cancelled: EventPayload {
   /// Who gave it up.

@@ -17,6 +17,8 @@ public enum UploadEvent: Equatable, Sendable {
   case partSent(PartSent)
   /// An attempt at a part ended without success.
   case partFailed(PartFailed)
+  /// The next try of a step other than sending was put off.
+  case delayed(Delayed)
   /// The server acknowledges bytes of a part.
   case partConfirmed(PartConfirmed)
   /// The server holds every byte.
@@ -60,6 +62,7 @@ public enum UploadEvent: Equatable, Sendable {
     case .sessionOpened: .sessionOpened
     case .partSent: .partSent
     case .partFailed: .partFailed
+    case .delayed: .uploadDelayed
     case .partConfirmed: .partConfirmed
     case .received: .uploadReceived
     case .verified: .uploadVerified
@@ -94,6 +97,7 @@ public enum UploadEvent: Equatable, Sendable {
     case .sessionOpened(let payload): payload.write(to: &fields)
     case .partSent(let payload): payload.write(to: &fields)
     case .partFailed(let payload): payload.write(to: &fields)
+    case .delayed(let payload): payload.write(to: &fields)
     case .partConfirmed(let payload): payload.write(to: &fields)
     case .received(let payload): payload.write(to: &fields)
     case .verified(let payload): payload.write(to: &fields)
@@ -123,6 +127,7 @@ public enum UploadEvent: Equatable, Sendable {
     case .sessionOpened: self = .sessionOpened(try SessionOpened(fields))
     case .partSent: self = .partSent(try PartSent(fields))
     case .partFailed: self = .partFailed(try PartFailed(fields))
+    case .uploadDelayed: self = .delayed(try Delayed(fields))
     case .partConfirmed: self = .partConfirmed(try PartConfirmed(fields))
     case .uploadReceived: self = .received(try Received(fields))
     case .uploadVerified: self = .verified(try Verified(fields))
@@ -162,6 +167,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   case partSent = "part.sent"
   /// An attempt at a part ended without success.
   case partFailed = "part.failed"
+  /// The next try of a step other than sending was put off.
+  case uploadDelayed = "upload.delayed"
   /// The local copy was deleted.
   case copyReleased = "copy.released"
 
@@ -241,7 +248,7 @@ public enum EventKind: String, CaseIterable, Sendable {
   /// How far an event of this kind must have reached before its append returns.
   public var durability: Durability {
     switch self {
-    case .partSent, .observationNoted, .conditionsChanged, .ledgerReconciled: .ridesAlong
+    case .partSent, .uploadDelayed, .observationNoted, .conditionsChanged, .ledgerReconciled: .ridesAlong
     default: .synced
     }
   }

@@ -30,7 +30,7 @@ public enum FailureKind: String, Sendable, CaseIterable {
   case interrupted
   /// The server cannot work right now: 5xx or 423.
   case serverUnavailable = "server_unavailable"
-  /// An earlier request for the same part is still under way at the server.
+  /// The server has not finished an earlier request: for the same part, or for the commit.
   case inProgress = "in_progress"
   /// The server asked for fewer requests: 429.
   case throttled
@@ -42,6 +42,8 @@ public enum FailureKind: String, Sendable, CaseIterable {
   case digestMismatch = "digest_mismatch"
   /// The reply broke the protocol.
   case protocolViolation = "protocol_violation"
+  /// Something else answers in the server's place, for this upload and not for others.
+  case notOurServer = "not_our_server"
   /// The account has no room: 507.
   case quota
   /// The server will never take this: a 4xx that no repeat mends.
@@ -57,10 +59,22 @@ public enum FailureKind: String, Sendable, CaseIterable {
     switch self {
     case .offline, .credentials, .stopped, .quota, .throttled, .inProgress: false
     case .interrupted, .serverUnavailable, .sessionUnknown, .digestMismatch, .protocolViolation,
-      .refused, .sourceUnreadable:
+      .notOurServer, .refused, .sourceUnreadable:
       true
     }
   }
+}
+
+/// A step whose next try was put off.
+public enum DelayedStep: String, Sendable, CaseIterable {
+  /// Asking the server for a session.
+  case open
+  /// Asking the server what it holds.
+  case askStatus = "ask_status"
+  /// Asking the server to bind the object to its record.
+  case commit
+  /// Reading the local copy.
+  case readCopy = "read_copy"
 }
 
 /// Why automatic recovery cannot go on.
@@ -87,6 +101,10 @@ public enum AttentionReason: String, Sendable, CaseIterable {
   case attemptsExhausted = "attempts_exhausted"
   /// The server's replies break the protocol.
   case protocolViolation = "protocol_violation"
+  /// Something else answers in the server's place.
+  case notOurServer = "not_our_server"
+  /// The server does not finish what it was asked to do.
+  case serverUnfinished = "server_unfinished"
   /// An event of this upload cannot be read.
   case recordUnreadable = "record_unreadable"
 
@@ -95,7 +113,8 @@ public enum AttentionReason: String, Sendable, CaseIterable {
     switch self {
     case .hashMismatch, .sourceChanged, .sourceMissing: [.addAgain, .cancel]
     case .accessRevoked: [.signIn, .retry, .cancel]
-    case .serverInconsistent, .protocolViolation: [.retry, .askSupport]
+    case .serverInconsistent, .protocolViolation, .notOurServer, .serverUnfinished:
+      [.retry, .askSupport]
     case .refused: [.askSupport, .cancel]
     case .tooLarge: [.cancel, .askSupport]
     case .quota: [.freeSpace, .retry]

@@ -71,7 +71,7 @@ private struct Exchange {
   private var success: Verdict {
     switch (reply.status, endpoint) {
     case (204, .delete): return .statement(.sessionDeleted)
-    case (202, .commit): return .inProgress(askedMilliseconds: asked)
+    case (202, .commit): return .inProgress(status: reply.status, askedMilliseconds: asked)
     case (_, .delete): return wait(.offline)
     case (200, _), (201, _): break
     default: return wait(.offline)
@@ -115,7 +115,7 @@ private struct Exchange {
     case (429, _): wait(.throttled)
     case (409, _): disagreement
     case (413, _): blocked(.tooLarge)
-    case (423, .commit): .inProgress(askedMilliseconds: asked)
+    case (423, .commit): .inProgress(status: reply.status, askedMilliseconds: asked)
     case (423, _): wait(.serverUnavailable)
     case (400, .part) where ["digest-mismatch", "wrong-length"].contains(problem):
       wait(.digestMismatch)
@@ -152,7 +152,7 @@ private struct Exchange {
 
   private var trouble: Verdict {
     switch (reply.status, endpoint) {
-    case (504, .commit): .inProgress(askedMilliseconds: asked)
+    case (504, .commit): .inProgress(status: reply.status, askedMilliseconds: asked)
     case (507, _): wait(.quota)
     // A network that asks for a sign-in of its own (RFC 6585 section 6).
     case (511, _): wait(.offline)

@@ -14,7 +14,7 @@ public enum Verdict: Equatable, Sendable {
   /// The commit was refused because the server lacks parts: ask for the status.
   case partsMissing
   /// The commit is still under way: ask for the status, after the pause asked for, in milliseconds.
-  case inProgress(askedMilliseconds: Int64?)
+  case inProgress(status: Int, askedMilliseconds: Int64?)
 }
 
 /// A fact the server stated about one upload.

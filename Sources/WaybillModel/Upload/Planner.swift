@@ -50,14 +50,10 @@ public enum Planner {
     public var mustAsk = false
     /// The earliest moment of the next call.
     public var notBefore: Timestamp?
-    /// Calls in a row that came to nothing.
-    public var setbacks = 0
     /// The revision at which nothing more can be done in this launch; any later one can change it.
     public var leftAt: StreamRevision?
     /// How often in this launch the server forgot a session, or missed parts it had just stated.
     public var contradictions = 0
-    /// Answers that broke the protocol, however many sound ones came between.
-    public var violations = 0
 
     /// Nothing goes on.
     public init() {}
@@ -89,8 +85,9 @@ public enum Planner {
       return isReleased ? .rest : .perform([.releaseCopy])
     }
     if upload.attention != nil || upload.paused != nil || upload.copy == nil { return .rest }
-    if let notBefore = activity.notBefore, RetryPolicy.isHeld(until: notBefore, now: now) {
-      return .wait(until: notBefore)
+    for moment in [activity.notBefore, upload.delay?.until].compactMap({ $0 })
+    where RetryPolicy.isHeld(until: moment, now: now) {
+      return .wait(until: moment)
     }
     guard upload.intent != nil else { return .perform([.finishSaving]) }
     guard let session = upload.session else { return .perform([.open]) }

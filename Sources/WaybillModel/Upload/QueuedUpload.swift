@@ -64,7 +64,8 @@ public struct QueuedUpload: Equatable, Sendable {
     case (_, .committed(let remote)): state = .done(remote)
     case (_, .needsAttention(let reason, _)): state = .failed(reason)
     case (_, .queued(let waiting)): state = waiting.map { .waiting($0) } ?? .queued
-    case (_, .sending), (_, .verifying): state = .uploading
+    case (_, .sending): state = .uploading
+    case (_, .verifying): state = upload.waiting.map { .waiting($0) } ?? .uploading
     case (_, .savedLocally), (_, nil): state = .queued
     }
     id = upload.id

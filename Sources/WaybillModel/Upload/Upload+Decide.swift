@@ -53,7 +53,8 @@ extension Upload {
       return [ProposedEvent(.cancelled(Cancelled(reason: reason)), cause: .command)]
     case .retry:
       try requireOpen()
-      let isHeldUp = attention != nil || paused != nil || parts.contains { $0.failure != nil }
+      let isHeldUp =
+        attention != nil || paused != nil || delay != nil || parts.contains { $0.failure != nil }
       return isHeldUp ? [ProposedEvent(.retried(Retried(round: round + 1)), cause: .command)] : []
     case .pause:
       try requireOpen()

@@ -26,8 +26,12 @@ extension Upload {
     case .sessionOpened(let opened): open(opened.offer, recorded)
     case .partSent(let sent): send(sent, recorded)
     case .partFailed(let failed): fail(failed)
+    case .delayed(let delayed):
+      delay = Delay(failure: delayed.failure, attempt: delayed.attempt, until: delayed.until)
     case .partConfirmed(let confirmed): confirm(confirmed, recorded)
-    case .received: received = recorded.position
+    case .received:
+      received = recorded.position
+      delay = nil
     case .verified: verified = recorded.position
     case .conflicted(let conflicted): conflict = conflicted.currentVersion
     case .committed(let committed): end(.committed(committed))
@@ -50,6 +54,7 @@ extension Upload {
   private mutating func open(_ offer: SessionOffer, _ recorded: RecordedEvent) {
     guard let plan = PartPlan(byteCount: byteCount, partSize: offer.partSize) else { return }
     closeSession()
+    delay = nil
     session = Session(
       reference: offer.session, plan: plan, expires: offer.expires, opened: recorded.position,
       launch: recorded.launch)
@@ -66,6 +71,7 @@ extension Upload {
 
   private mutating func closeSession() {
     guard session != nil else { return }
+    delay = nil
     barrenSessions = isSessionBarren ? barrenSessions + 1 : 0
     attemptFloor = parts.reduce(attemptFloor) { max($0, $1.attempt) }
     session = nil
@@ -85,6 +91,7 @@ extension Upload {
   }
 
   private mutating func send(_ sent: PartSent, _ recorded: RecordedEvent) {
+    delay = nil
     update(sent.part) { part in
       part.attempt = sent.attempt
       part.flight = Flight(
@@ -98,6 +105,7 @@ extension Upload {
       part.flight = nil
       part.failure = failed.failure
       part.failures += failed.failure.chargesAttempt ? 1 : 0
+      part.postponements += failed.failure.isPostponement ? 1 : 0
       part.setbacks += 1
       part.notBefore = failed.notBefore
     }
@@ -105,12 +113,14 @@ extension Upload {
 
   private mutating func confirm(_ confirmed: PartConfirmed, _ recorded: RecordedEvent) {
     let byteCount = held(confirmed.byteCount, of: confirmed.part)
+    delay = nil
     update(confirmed.part) { part in
       part.confirmed = byteCount
       part.confirmedAt = recorded.position
       part.flight = nil
       part.failure = nil
       part.notBefore = nil
+      part.postponements = 0
       part.setbacks = 0
     }
   }
@@ -138,6 +148,7 @@ extension Upload {
   private mutating func end(_ ending: Ending) {
     self.ending = ending
     attention = nil
+    delay = nil
     paused = nil
     for index in parts.indices { parts[index].flight = nil }
   }
@@ -146,12 +157,14 @@ extension Upload {
     round = retried.round
     self.retried = recorded.revision
     attention = nil
+    delay = nil
     conflict = nil
     paused = nil
     regressions = 0
     barrenSessions = 0
     for index in parts.indices {
       parts[index].failures = 0
+      parts[index].postponements = 0
       parts[index].setbacks = 0
       parts[index].failure = nil
       parts[index].notBefore = nil

@@ -8,6 +8,8 @@ public enum Observation: Equatable, Sendable {
   case partHeld(TransferDescription, received: PartSet)
   /// An attempt at a part came to nothing.
   case partFailed(TransferDescription, FailureKind, status: Int?, notBefore: Timestamp?)
+  /// A step other than sending came to nothing, and is to be tried again.
+  case delayed(DelayedStep, FailureKind, status: Int?, until: Timestamp)
   /// The server answered the commit with the object it bound.
   case committed(StoredObject)
   /// The server refused the commit because the record has moved.
@@ -25,6 +27,8 @@ extension Upload {
     case .partHeld(let transfer, let received): partHeld(transfer, received)
     case .partFailed(let transfer, let failure, let status, let notBefore):
       partFailed(transfer, failure, status, notBefore)
+    case .delayed(let step, let failure, let status, let until):
+      delayed(step, failure, status, until)
     case .committed(let object): stored(object, cause: .server)
     case .conflicted(let version): conflicted(version)
     case .blocked(let reason, let status): blocked(reason, status, cause: .server)
@@ -113,8 +117,23 @@ extension Upload {
       status: status)
     let event = ProposedEvent(
       .partFailed(failed), cause: .transport, observation: key("failed", transfer))
-    let isLast = failure.chargesAttempt && part.failures + 1 >= RetryPolicy.maximumAttempts
-    return isLast ? [event] + blocked(.attemptsExhausted, status, cause: .transport) : [event]
+    let failures = failure.isPostponement ? part.postponements : part.failures
+    guard let most = failure.maximumInARow, failures + 1 >= most else { return [event] }
+    return [event] + blocked(failure.attentionReason, status, cause: .transport)
+  }
+
+  private func delayed(
+    _ step: DelayedStep, _ failure: FailureKind, _ status: Int?, _ until: Timestamp
+  ) -> [ProposedEvent] {
+    guard ending == nil, attention == nil, intent != nil else { return [] }
+    let cause = status == nil ? Cause.transport : .server
+    let attempt = (delay?.attempt ?? 0) + 1
+    if let most = failure.maximumDelays, attempt >= most {
+      return blocked(failure.attentionReason, status, cause: cause)
+    }
+    let delayed = Delayed(
+      step: step, failure: failure, attempt: attempt, until: until, status: status)
+    return [ProposedEvent(.delayed(delayed), cause: cause)]
   }
 
   private func conflicted(_ version: Int64) -> [ProposedEvent] {

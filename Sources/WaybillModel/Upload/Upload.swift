@@ -39,6 +39,8 @@ public struct Upload: Equatable, Sendable {
   public internal(set) var received: GlobalPosition?
   /// The event that says the server's hash equals ours.
   public internal(set) var verified: GlobalPosition?
+  /// What its next step waits for, since the upload last moved on.
+  public internal(set) var delay: Delay?
   /// The record's version after a refused commit.
   public internal(set) var conflict: Int64?
   /// How it ended, once it has.
@@ -89,6 +91,16 @@ public struct Upload: Equatable, Sendable {
     public let position: GlobalPosition
   }
 
+  /// Why and until when a step other than sending is put off.
+  public struct Delay: Equatable, Sendable {
+    /// How the last try failed.
+    public let failure: FailureKind
+    /// How many tries have failed since the upload last moved on.
+    public let attempt: Int
+    /// The earliest moment of the next step, whichever it is.
+    public let until: Timestamp
+  }
+
   /// What the log says about one part.
   public struct PartProgress: Equatable, Sendable {
     /// Bytes the server acknowledged.
@@ -104,6 +116,8 @@ public struct Upload: Equatable, Sendable {
     public internal(set) var isDoubted = false
     /// Failures that used up one of the bounded attempts.
     public internal(set) var failures = 0
+    /// Failures in a row for which the server asked for time or room; they are bounded as well.
+    public internal(set) var postponements = 0
     /// Failures in a row, charged or not; they set the pace of the next attempt.
     public internal(set) var setbacks = 0
     /// How the newest attempt failed, if it did.

@@ -84,8 +84,9 @@ extension Upload {
     }
     if let attention { return .needsAttention(attention.reason, attention.actions) }
     guard intent != nil else { return copy == nil ? nil : .savedLocally }
+    let isWhole = received != nil || (session != nil && allPartsConfirmed)
+    if isWhole, paused == nil { return .verifying }
     if let waiting { return .queued(waiting) }
-    if received != nil || (session != nil && allPartsConfirmed) { return .verifying }
     let confirmed = confirmedBytes
     let inFlight = bytesInFlight
     if confirmed == 0, inFlight == 0 { return .queued(nil) }
@@ -101,11 +102,16 @@ extension Upload {
     }
   }
 
-  /// What the upload itself waits for; conditions that hold for all are not looked at here.
+  /// What the upload itself waits for; conditions that hold for all are not looked at here. A commit
+  /// that the server has under way is waited for, but holds nothing up.
   public var waiting: Waiting? {
     guard ending == nil, attention == nil, intent != nil else { return nil }
     if paused != nil { return Waiting(.paused) }
-    guard received == nil, !parts.contains(where: { $0.flight != nil }) else { return nil }
+    if parts.contains(where: { $0.flight != nil }) { return nil }
+    if let delay, delay.failure != .inProgress {
+      return Waiting(Waiting.Reason(delay.failure), until: delay.until)
+    }
+    guard received == nil else { return nil }
     var earliest: Waiting?
     for index in parts.indices where !isConfirmed(PartNumber(index)) {
       guard let notBefore = parts[index].notBefore else { return nil }
@@ -114,6 +120,11 @@ extension Upload {
     }
     return earliest
   }
+}
+
+extension Upload {
+  /// The earliest moment at which there is something to do, where one is set.
+  public var notBefore: Timestamp? { delay?.until ?? waiting?.until }
 }
 
 extension Waiting.Reason {

@@ -72,6 +72,10 @@ extension UploadEvent {
       "part \(fact.part.index), attempt \(fact.attempt): \(fact.failure.words)"
         + (fact.status.map { ", status \($0)" } ?? "")
         + (fact.notBefore.map { ", not before \(times.ofDay($0))" } ?? "")
+    case .delayed(let fact):
+      "\(fact.step.words): \(fact.failure.words)"
+        + (fact.status.map { ", status \($0)" } ?? "")
+        + ", not before \(times.ofDay(fact.until))"
     case .partConfirmed(let fact):
       "part \(fact.part.index), \(HumanText.byteCount(fact.byteCount))"
     case .received(let fact): "the server holds all \(HumanText.byteCount(fact.byteCount))"
@@ -126,6 +130,11 @@ extension LedgerEvent {
     case .sealed, .unsealed: ""
     }
   }
+}
+
+extension DelayedStep {
+  /// The step in a person's words.
+  fileprivate var words: String { rawValue.replacing("_", with: " ") }
 }
 
 extension FailureKind {

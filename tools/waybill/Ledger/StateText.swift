@@ -39,6 +39,8 @@ extension AttentionReason {
     case .conflict: "record has moved on"
     case .attemptsExhausted: "too many failed attempts"
     case .protocolViolation: "server breaks the protocol"
+    case .notOurServer: "something else answers for the server"
+    case .serverUnfinished: "server does not finish"
     case .recordUnreadable: "its record is damaged"
     }
   }
