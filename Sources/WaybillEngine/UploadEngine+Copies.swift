@@ -218,7 +218,7 @@ extension UploadEngine {
     }
     guard let session = upload.session, let intent = upload.intent,
       let destination = try? Destination(intent.destination, allowsPlainHTTP: true),
-      conditions.credentials != .rejected, let (token, _) = try await credential()
+      !pacing.credential.isRejected, let (token, _) = try await credential()
     else { return }
     let request = PartsAdapter(destination: destination).delete(session.reference)
     _ = await transport.call(request.authorized(by: token))
@@ -230,8 +230,9 @@ extension UploadEngine {
   /// transport knows of are unsent again, copies without a row are deleted. The server's account
   /// of each open session is asked by the planner, upload by upload.
   func launch() async throws(LedgerError) {
-    conditions = try await ledger.state().conditions
-    if conditions.credentials == .rejected { try await note(credentials: .unknown) }
+    recordedConditions = try await ledger.state().conditions
+    pacing.begin(recordedConditions, at: clock.now)
+    try await recordConditions()
     let known = listener == nil ? Set(await transport.liveTransfers()) : Set(live.keys)
     if listener == nil {
       // Nobody hears of their ends yet, so none can have ended between the asking and the taking.
@@ -252,7 +253,7 @@ extension UploadEngine {
 
   /// Takes over a transfer that an earlier process started.
   private func adopt(_ transfer: TransferDescription) async throws(LedgerError) {
-    live[transfer] = credentialRound
+    live[transfer] = pacing.credential.round
     transfers += 1
     guard !transport.sendsSlices else { return }
     let bytes = try await ledger.upload(transfer.upload).partFileBytes(of: transfer.part)

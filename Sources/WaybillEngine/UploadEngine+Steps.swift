@@ -9,11 +9,11 @@ extension UploadEngine {
     case .finishSaving: try await finishSaving(upload)
     case .open:
       guard let adapter = try await adapter(for: upload) else { return }
-      try await call(adapter.open(upload), .open(byteCount: upload.byteCount), for: upload)
+      try await call(adapter.open(upload), .open(byteCount: upload.byteCount), step, upload)
     case .askStatus: try await askStatus(upload)
     case .commit:
       guard let adapter = try await adapter(for: upload) else { return }
-      try await call(adapter.commit(upload), .commit, for: upload)
+      try await call(adapter.commit(upload), .commit, step, upload)
     case .send(let part): try await send(part, of: upload)
     case .releaseCopy: try await releaseCopy(upload)
     }
@@ -23,49 +23,33 @@ extension UploadEngine {
 
   private func askStatus(_ upload: Upload) async throws(LedgerError) {
     guard let session = upload.session, let adapter = try await adapter(for: upload) else { return }
-    try await call(adapter.status(upload), .status(of: session.plan), for: upload)
+    try await call(adapter.status(upload), .status(of: session.plan), .askStatus, upload)
   }
 
-  /// Makes a call, with a new credential once if the first is refused, and records what its
-  /// outcome amounts to.
+  /// Makes a call and records what its outcome amounts to. One that is refused for its credential
+  /// is planned again when there is another one.
   private func call(
-    _ request: HTTPRequest?, _ endpoint: ReplyClassifier.Endpoint, for upload: Upload
+    _ request: HTTPRequest?, _ endpoint: ReplyClassifier.Endpoint, _ step: Step, _ upload: Upload
   ) async throws(LedgerError) {
-    guard let request else { return }
-    for isSecondTry in [false, true] {
-      guard let (token, round) = try await credential() else { return }
-      let outcome = await transport.call(request.authorized(by: token))
-      let verdict = ReplyClassifier.classify(outcome, endpoint: endpoint, now: clock.wall())
-      try await note(verdict)
-      if case .credentialsRejected = verdict {
-        let isRenewed = try await renewCredential(refusedIn: round)
-        if isRenewed, !isSecondTry { continue }
-      }
-      return try await settle(verdict, endpoint, for: upload)
-    }
+    guard let request, let (token, round) = try await credential() else { return }
+    let outcome = await transport.call(request.authorized(by: token))
+    let verdict = try await judge(
+      outcome, endpoint, of: CredentialTrust.Request(step, of: upload.id), round: round)
+    try await settle(verdict, step, for: upload)
   }
 
   private func settle(
-    _ verdict: Verdict, _ endpoint: ReplyClassifier.Endpoint, for upload: Upload
+    _ verdict: Verdict, _ step: Step, for upload: Upload
   ) async throws(LedgerError) {
     let id = upload.id
-    var activity = activities[id] ?? Planner.Activity()
-    if endpoint == .commit {
-      activity.mustAsk = verdict.leavesOutcomeOpen
-    } else if PartsAdapter.serverStatus(of: verdict) != nil {
-      activity.mustAsk = false
-    }
-    if verdict.isContradiction { activity.contradictions += 1 }
-    let isInconsistent = activity.contradictions >= Reconciliation.maximumRegressions
-    if isInconsistent { activity.contradictions = 0 }
-    activities[id] = activity
-    if case .credentialsRejected = verdict { hold(id) }
+    let isInconsistent =
+      activities[id, default: Planner.Activity()].take(verdict, on: step)
     if let status = PartsAdapter.serverStatus(of: verdict) {
       let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: status) }
       // Of what was appended beside it meanwhile, such as a retry, the server was not asked.
       activities[id]?.asked = recorded.events.last?.revision ?? recorded.upload.revision
-      if !recorded.events.isEmpty { fruitlessSince = nil }
-    } else if let step = endpoint.step {
+      take(note: recorded.events)
+    } else if let step = DelayedStep(step) {
       let pace = PartsAdapter.Pace(
         setbacks: upload.delay?.attempt ?? 0, now: clock.now, random: random.next())
       if let claim = PartsAdapter.observation(of: verdict, on: step, pace: pace) {
@@ -76,7 +60,12 @@ extension UploadEngine {
   }
 
   func observe(_ observation: Observation, of id: UploadID) async throws(LedgerError) {
-    try await ledger.record(id) { $0.decide(observation) }
+    take(note: try await ledger.record(id) { $0.decide(observation) }.events)
+  }
+
+  /// Lets the pacing know of events that bring an upload further.
+  private func take(note events: [RecordedEvent]) {
+    if events.contains(where: { $0.kind?.movesOn ?? false }) { pacing.moveOn(at: clock.now) }
   }
 
   /// The adapter of the upload's destination; an upload whose stored destination cannot be used
@@ -219,14 +208,10 @@ extension UploadEngine {
       guard case .reply(let reply) = outcome, reply.status == 200 else { return }
       return try await observe(.partHeld(transfer, received: PartSet()), of: transfer.upload)
     }
-    let verdict = ReplyClassifier.classify(
-      outcome, endpoint: .part(transfer.part, of: plan), now: clock.wall())
-    try await note(verdict)
-    if case .credentialsRejected = verdict {
-      _ = try await renewCredential(
-        refusedIn: live[transfer] ?? credentialRound)
-      hold(transfer.upload)
-    }
+    let verdict = try await judge(
+      outcome, .part(transfer.part, of: plan),
+      of: CredentialTrust.Request(.send(transfer.part), of: transfer.upload),
+      round: live[transfer] ?? pacing.credential.round)
     let setbacks =
       upload.parts.indices.contains(transfer.part.index)
       ? upload.parts[transfer.part.index].setbacks : 0
@@ -237,33 +222,14 @@ extension UploadEngine {
   }
 }
 
-extension Verdict {
-  /// Whether the server may have done what was asked although it did not say so.
-  fileprivate var leavesOutcomeOpen: Bool {
-    switch self {
-    case .wait(.offline, _, _): false
-    case .wait, .partsMissing, .inProgress: true
-    case .statement, .credentialsRejected, .blocked, .conflict: false
-    }
-  }
-
-  /// Whether the server takes back what it had stated: a session it opened, parts it held.
-  fileprivate var isContradiction: Bool {
-    switch self {
-    case .statement(.status(.gone)), .partsMissing: true
-    default: false
-    }
-  }
-}
-
-extension ReplyClassifier.Endpoint {
-  /// The step the call belongs to; nil for one that nothing waits for.
-  fileprivate var step: DelayedStep? {
-    switch self {
-    case .open: .open
-    case .status: .askStatus
-    case .commit: .commit
-    case .part, .delete: nil
+extension DelayedStep {
+  /// The step as one that can be put off; nil for one that waits for nobody.
+  fileprivate init?(_ step: Step) {
+    switch step {
+    case .open: self = .open
+    case .askStatus: self = .askStatus
+    case .commit: self = .commit
+    case .send, .finishSaving, .releaseCopy: return nil
     }
   }
 }

@@ -13,7 +13,8 @@ public actor UploadEngine {
     public var limits = Planner.Limits()
     /// Where uploads go that were saved without a destination; nil leaves them saved locally.
     public var destination: Destination?
-    /// How long nothing may move on before `drain` gives up, in milliseconds.
+    /// How long nothing may move on before `drain` gives up, in milliseconds. While the server says
+    /// that it has a commit under way, at least `Pacing.commitPatienceMilliseconds`.
     public var patienceMilliseconds: Int64 = 20_000
 
     /// Four transfers and four calls, no destination, twenty seconds of patience.
@@ -66,22 +67,12 @@ public actor UploadEngine {
   var live: [TransferDescription: Int] = [:]
   /// Copies that are being made and have no row yet.
   var taking: Set<UploadID> = []
+  /// What the replies to all uploads say together.
+  var pacing = Pacing()
   /// What the ledger last recorded of the conditions.
-  var conditions = Conditions()
-  /// Calls or parts in a row that did not reach the server.
-  var offlineSetbacks = 0
-  /// The earliest moment of the next try while the server is out of reach.
-  var offlineUntil: Timestamp?
-  /// Since when no verdict has moved anything on; nil while they do.
-  var fruitlessSince: Timestamp?
+  var recordedConditions = Conditions()
   /// Copies whose inode changed after they were recorded and that were hashed again since.
   var trustedCopies: [UploadID: Timestamp] = [:]
-  /// Counts the credentials the server has refused, so that many refusals lead to one new one.
-  var credentialRound = 0
-  /// Credentials refused one after the other.
-  var refusals = 0
-  /// The request for a new credential that is under way; everyone refused meanwhile waits for it.
-  var renewal: Task<Bool, Never>?
   private var failure: LedgerError?
   private(set) var isStopping = false
   private var isRunning = false
@@ -135,8 +126,6 @@ public actor UploadEngine {
     isStopping = false
     failure = nil
     clock.restart()
-    lookAgain()
-    fruitlessSince = nil
     runs += 1
     let run = runs
     let ended = await withTaskCancellationHandler {
@@ -166,6 +155,7 @@ public actor UploadEngine {
       try await ledger.takeInbox()
       let wake = try await startSteps()
       if isStopping, calls == 0, transfers == 0 { return .stopped }
+      try await settleDoubt()
       if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
       await signal.wait(milliseconds: clock.milliseconds(until: wake))
     }
@@ -205,15 +195,14 @@ public actor UploadEngine {
 
   /// Tells the engine that uploads or conditions have changed without it.
   public func lookAgain() {
-    offlineUntil = nil
+    pacing.lookAgain()
     signal.raise()
   }
 
   /// Tells the engine that there is a new credential.
   public func credentialsChanged() async throws(LedgerError) {
-    refusals = 0
-    credentialRound += 1
-    try await note(credentials: .unknown)
+    pacing.changeCredential()
+    try await recordConditions()
     signal.raise()
   }
 
@@ -235,16 +224,25 @@ public actor UploadEngine {
   }
 
   private func ending() async throws(LedgerError) -> Ending? {
-    guard calls == 0, transfers == 0 else { return nil }
+    guard calls == 0, transfers == 0, !pacing.credential.isRenewing else { return nil }
     let workLeft = try await ledger.reader.workLeft()
     if try await workLeft <= leftAlone(atLeast: workLeft) { return .finished }
     if try await ledger.state().isSealed { return .sealed }
-    if conditions.credentials == .rejected { return .credentialsRejected }
-    let patience = options.patienceMilliseconds
-    guard let fruitlessSince, clock.now.milliseconds(since: fruitlessSince) >= patience else {
-      return nil
+    if pacing.credential.isRejected { return .credentialsRejected }
+    switch pacing.stall(at: clock.now, patience: options.patienceMilliseconds) {
+    case .offline: return .offline
+    case .serverUnavailable: return .serverUnavailable
+    case .credentialsRejected: return .credentialsRejected
+    case nil: return nil
     }
-    return conditions.network == .offline ? .offline : .serverUnavailable
+  }
+
+  /// Where every upload that is left is refused, the credential is what they have in common.
+  private func settleDoubt() async throws(LedgerError) {
+    guard pacing.credential.isDoubted, calls == 0, transfers == 0 else { return }
+    let workLeft = try await ledger.reader.workLeft()
+    pacing.settle(workLeft: workLeft - (try await leftAlone(atLeast: 1)))
+    try await recordConditions()
   }
 
   /// How many uploads of the work list nothing can be done for in this launch; counted only if
@@ -274,14 +272,12 @@ public actor UploadEngine {
     guard !isStopping else { return wake }
     let state = try await ledger.state()
     if state.isSealed { await stopTransfers() }
-    let isHeld = state.isSealed || conditions.credentials == .rejected
-    let waiting = activities.values.count { $0.leftAt != nil || ($0.notBefore ?? now) > now }
-    let uploads = try await ledger.work(now: now, limit: UploadEngine.window + waiting)
-    var limits = conditions.network == .offline ? .probe : options.limits
-    if let offlineUntil, RetryPolicy.isHeld(until: offlineUntil, now: now) {
-      limits = Planner.Limits(transfers: 0, calls: 0)
-      wake = min(wake, offlineUntil)
-    }
+    let isHeld = state.isSealed || pacing.isHeld
+    let leftAlone = activities.values.count { $0.leftAt != nil }
+    let uploads = pacing.order(
+      try await ledger.work(now: now, limit: UploadEngine.window + leftAlone))
+    let (limits, pause) = pacing.admission(options.limits, at: now)
+    if let pause { wake = min(wake, pause) }
     let schedule = Planner.schedule(
       uploads.map { ($0, activities[$0.id] ?? Planner.Activity()) }, transfers: transfers,
       calls: calls,

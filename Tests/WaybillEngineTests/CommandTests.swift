@@ -101,7 +101,7 @@ import WaybillServer
     let server = try fixture.startServer(faults: "open#1-100:503/retry-after=600")
     defer { server.stop() }
     let ledger = try await fixture.openLedger()
-    let engine = fixture.engine(ledger)
+    let engine = fixture.engine(ledger, patience: 20_000)
     let files = try (0..<101).map { try fixture.picture("\($0).jpg", 100, seed: UInt8($0)) }
     _ = try await engine.add(files, to: try Destination(server.baseURL))
     let run = Task { try await engine.run(.drain) }

@@ -32,6 +32,22 @@ import WaybillServer
     await ledger.close()
   }
 
+  @Test func `where every upload is refused it is the account's, and no person is asked`()
+    async throws
+  {
+    let server = try fixture.startServer(faults: "any*:401")
+    defer { server.stop() }
+    let ledger = try await fixture.openLedger()
+    let engine = fixture.engine(ledger)
+    _ = try await engine.add(try files(bad: 0, good: 20), to: try Destination(server.baseURL))
+    #expect(try await within { try await engine.run(.drain) } == .credentialsRejected)
+    #expect(try await ledger.reader.counts()[.needsAttention] == 0)
+    #expect(try await ledger.state().conditions.credentials == .rejected)
+    // Four side by side with the old one and with the new one, then one after the other.
+    #expect(server.counts.requests(.open) <= 8 + CredentialTrust.maximumRefused)
+    await ledger.close()
+  }
+
   @Test(arguments: ["html", "302", "redirect=http://127.0.0.1:1/"])
   func `five uploads that only get pages do not make the sixth one wait`(
     fault: String
@@ -61,6 +77,27 @@ import WaybillServer
     let looks = try #require(server.firedFaults.first?.count)
     #expect((3...RetryPolicy.maximumDelays).contains(looks))
     #expect(try await fixture.count(.uploadDelayed, in: ledger) == looks)
+    await ledger.close()
+  }
+
+  @Test func `a commit that never ends is handed to a person, who can have it tried again`()
+    async throws
+  {
+    let server = try fixture.startServer(faults: "commit@bad-0.jpg#1-16:202")
+    defer { server.stop() }
+    let ledger = try await fixture.openLedger()
+    let engine = fixture.engine(ledger, patience: 3_600_000, haste: 2000)
+    let summary = try await engine.add(
+      try files(bad: 1, good: 0), to: try Destination(server.baseURL))
+    let id = try #require(summary.queued.first?.upload)
+    #expect(try await within { try await engine.run(.drain) } == .finished)
+    #expect(try await ledger.upload(id).attention?.reason == .serverUnfinished)
+    #expect(server.counts.requests(.commit) == RetryPolicy.maximumDelays)
+    #expect(
+      try await fixture.count(.uploadDelayed, in: ledger) == RetryPolicy.maximumDelays - 1)
+    try await fixture.order(.retry, id, in: ledger)
+    #expect(try await within { try await engine.run(.drain) } == .finished)
+    #expect(try await ledger.upload(id).stateWord == .committed)
     await ledger.close()
   }
 

@@ -245,6 +245,16 @@ public enum EventKind: String, CaseIterable, Sendable {
   /// The newest shape of this kind that this code knows, and the one it writes.
   public var newestVersion: Int { self == .ledgerArchived ? 2 : 1 }
 
+  /// Whether an event of this kind brings an upload further, or to an end of what goes by itself.
+  public var movesOn: Bool {
+    switch self {
+    case .partSent, .partFailed, .uploadDelayed, .partRevoked, .transferLost, .sessionExpired,
+      .verificationRevoked, .observationNoted:
+      false
+    default: true
+    }
+  }
+
   /// How far an event of this kind must have reached before its append returns.
   public var durability: Durability {
     switch self {

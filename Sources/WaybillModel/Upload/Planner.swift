@@ -38,27 +38,6 @@ public enum Planner {
     public static let probe = Limits(transfers: 1, calls: 1)
   }
 
-  /// What goes on for one upload that the log does not say.
-  public struct Activity: Equatable, Sendable {
-    /// Whether a step other than sending is under way.
-    public var isBusy = false
-    /// Parts that are being made ready to be sent; the log does not know of them yet.
-    public var preparing: Set<PartNumber> = []
-    /// The revision at which the server last gave its account in this launch.
-    public var asked: StreamRevision?
-    /// Whether its account is wanted before anything else is done.
-    public var mustAsk = false
-    /// The earliest moment of the next call.
-    public var notBefore: Timestamp?
-    /// The revision at which nothing more can be done in this launch; any later one can change it.
-    public var leftAt: StreamRevision?
-    /// How often in this launch the server forgot a session, or missed parts it had just stated.
-    public var contradictions = 0
-
-    /// Nothing goes on.
-    public init() {}
-  }
-
   /// What one upload can do now.
   public enum Move: Equatable, Sendable {
     /// These steps, in this order, as far as there is room.
@@ -85,9 +64,8 @@ public enum Planner {
       return isReleased ? .rest : .perform([.releaseCopy])
     }
     if upload.attention != nil || upload.paused != nil || upload.copy == nil { return .rest }
-    for moment in [activity.notBefore, upload.delay?.until].compactMap({ $0 })
-    where RetryPolicy.isHeld(until: moment, now: now) {
-      return .wait(until: moment)
+    if let until = upload.delay?.until, RetryPolicy.isHeld(until: until, now: now) {
+      return .wait(until: until)
     }
     guard upload.intent != nil else { return .perform([.finishSaving]) }
     guard let session = upload.session else { return .perform([.open]) }
