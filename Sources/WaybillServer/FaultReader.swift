@@ -24,7 +24,8 @@ struct FaultReader {
   private func failure(_ problem: String, at place: Int? = nil) -> ServerError {
     ServerError(
       .faultScript,
-      "fault script, byte \((place ?? at) + 1): \(problem); a rule is ENDPOINT[@TARGET][#N|#N-M|*]:ACTION")
+      "fault script, byte \((place ?? at) + 1): \(problem);"
+        + " a rule is ENDPOINT[@TARGET][#N|#N-M|*]:ACTION")
   }
 
   private mutating func skipSpaces() {

@@ -269,7 +269,10 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
 
   @Test(
     arguments: [
-      (.wait(.serverUnavailable, status: 503, askedMilliseconds: nil), .serverUnavailable, 503, 1235),
+      (
+        .wait(.serverUnavailable, status: 503, askedMilliseconds: nil), .serverUnavailable, 503,
+        1235
+      ),
       (.wait(.throttled, status: 429, askedMilliseconds: 90_000), .throttled, 429, 90_000),
       (.wait(.quota, status: 507, askedMilliseconds: nil), .quota, 507, 600_000),
       (.wait(.interrupted, status: nil, askedMilliseconds: nil), .interrupted, nil, 1235),

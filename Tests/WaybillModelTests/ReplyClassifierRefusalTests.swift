@@ -158,7 +158,8 @@ private typealias Sample = ReplySamples
   @Test(arguments: [202, 423, 504])
   func `a slow commit is still under way`(code: Int) {
     #expect(
-      Sample.classify(Sample.page(code), .commit) == .inProgress(status: code, askedMilliseconds: nil))
+      Sample.classify(Sample.page(code), .commit)
+        == .inProgress(status: code, askedMilliseconds: nil))
     #expect(
       Sample.classify(Sample.page(code, headers: Self.pause), .commit)
         == .inProgress(status: code, askedMilliseconds: 30_000))

@@ -156,8 +156,8 @@ extension PartsAdapter {
     }
   }
 
-  /// What a verdict on the opening, the status or the commit claims; nil when it claims nothing. The
-  /// account of a status goes to `Reconciliation` instead: see `serverStatus`.
+  /// What a verdict on the opening, the status or the commit claims; nil when it claims nothing.
+  /// The account of a status goes to `Reconciliation` instead: see `serverStatus`.
   public static func observation(
     of verdict: Verdict, on step: DelayedStep, pace: Pace
   ) -> Observation? {

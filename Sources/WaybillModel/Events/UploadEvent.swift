@@ -258,7 +258,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   /// How far an event of this kind must have reached before its append returns.
   public var durability: Durability {
     switch self {
-    case .partSent, .uploadDelayed, .observationNoted, .conditionsChanged, .ledgerReconciled: .ridesAlong
+    case .partSent, .uploadDelayed, .observationNoted, .conditionsChanged, .ledgerReconciled:
+      .ridesAlong
     default: .synced
     }
   }

@@ -1,9 +1,9 @@
 /// Whether the server takes the credential, told from what it says to the requests of all uploads.
 ///
-/// One refusal proves nothing: the credential may have run out a moment ago. So a first refusal asks
-/// for a new one, once for everybody who is refused meanwhile. What is refused again after that,
-/// while another request with the same credential is accepted, is refused for a reason of its own.
-/// The account's credential is rejected only when nobody's request is accepted.
+/// One refusal proves nothing: the credential may have run out a moment ago. So a first refusal
+/// asks for a new one, once for everybody who is refused meanwhile. What is refused again after
+/// that, while another request with the same credential is accepted, is refused for a reason of its
+/// own. The account's credential is rejected only when nobody's request is accepted.
 public struct CredentialTrust: Equatable, Sendable {
   /// A request that is the same each time it is made.
   public struct Request: Hashable, Sendable {

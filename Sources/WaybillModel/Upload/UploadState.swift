@@ -102,8 +102,8 @@ extension Upload {
     }
   }
 
-  /// What the upload itself waits for; conditions that hold for all are not looked at here. A commit
-  /// that the server has under way is waited for, but holds nothing up.
+  /// What the upload itself waits for; conditions that hold for all are not looked at here. A
+  /// commit that the server has under way is waited for, but holds nothing up.
   public var waiting: Waiting? {
     guard ending == nil, attention == nil, intent != nil else { return nil }
     if paused != nil { return Waiting(.paused) }
