@@ -39,17 +39,65 @@
     @Test func `a slow transfer that moves does not time out`() async throws {
       var options = CurlTransport.Options.test
       options.stallTimeout = .seconds(1)
+      let file = try TestFile(size: 16 << 20)
       try await withServer(options) { peer in
-        guard peer.readRequest() != nil else { return }
-        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n")
-        for _ in 0..<15 {
+        guard let head = peer.readHead() else { return }
+        for _ in 0..<16 {
+          usleep(100_000)
+          peer.readBody(head.bodyCount / 16)
+        }
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        for _ in 0..<5 {
           usleep(100_000)
           peer.send("x")
         }
         peer.drain()
       } body: { transport, server in
-        let request = HTTPRequest(method: .put, url: server.url, body: .bytes([1]))
+        let request = HTTPRequest(method: .put, url: server.url, body: file.slice(0, 16 << 20))
         #expect(await transport.send(request).status == 200)
+      }
+    }
+
+    // A byte now and then is no sign of life: the place is free again after one deadline.
+    @Test(arguments: [
+      "x", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
+    ])
+    func `a reply that drips for ever times out`(_ drop: String) async throws {
+      let file = try TestFile([1, 2, 3])
+      try await withServer(.impatient) { peer in
+        guard peer.readRequest() != nil else { return }
+        if drop == "x" { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n") }
+        while peer.send(drop) { usleep(50_000) }
+      } body: { transport, server in
+        let request = HTTPRequest(method: .put, url: server.url, body: file.slice(0, 3))
+        let outcome = try await within(.seconds(10)) { await transport.send(request) }
+        #expect(outcome == .noReply(.timedOut))
+        #expect(await transport.liveTransfers() == [])
+      }
+    }
+
+    @Test func `interim replies do not keep a body alive that nobody reads`() async throws {
+      let file = try TestFile(size: 64 << 20)
+      try await withServer(.impatient) { peer in
+        guard peer.readHead() != nil else { return }
+        while peer.send("HTTP/1.1 102 Processing\r\n\r\n") { usleep(50_000) }
+      } body: { transport, server in
+        let request = HTTPRequest(method: .put, url: server.url, body: file.slice(0, 64 << 20))
+        let outcome = try await within(.seconds(10)) { await transport.send(request) }
+        #expect(outcome == .noReply(.timedOut))
+      }
+    }
+
+    @Test func `a body that is read byte by byte times out`() async throws {
+      let file = try TestFile(size: 64 << 20)
+      try await withServer(.impatient) { peer in
+        guard peer.readHead() != nil else { return }
+        for _ in 0..<40 where peer.readBody(1) == 1 { usleep(50_000) }
+        peer.waitForHangup()
+      } body: { transport, server in
+        let request = HTTPRequest(method: .put, url: server.url, body: file.slice(0, 64 << 20))
+        let outcome = try await within(.seconds(10)) { await transport.send(request) }
+        #expect(outcome == .noReply(.timedOut))
       }
     }
 

@@ -86,7 +86,7 @@ import WaybillServer
     let server = try fixture.startServer(faults: "commit@bad-0.jpg#1-16:202")
     defer { server.stop() }
     let ledger = try await fixture.openLedger()
-    let engine = fixture.engine(ledger, patience: 3_600_000, haste: 2000)
+    let engine = fixture.engine(ledger, patience: 864_000_000, haste: 2000)
     let summary = try await engine.add(
       try files(bad: 1, good: 0), to: try Destination(server.baseURL))
     let id = try #require(summary.queued.first?.upload)

@@ -17,6 +17,7 @@
       options.connectTimeout = .milliseconds(300)
       options.callTimeout = .milliseconds(400)
       options.stallTimeout = .milliseconds(300)
+      options.replyTimeout = .milliseconds(300)
       return options
     }
   }

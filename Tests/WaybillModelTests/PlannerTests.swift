@@ -22,6 +22,33 @@ struct PlannerTests {
     #expect(move(.openDelayed, at: early) == .perform([.open]))
   }
 
+  // N1: a part whose reply never came may have arrived.
+  @Test(arguments: [FailureKind.interrupted, .sessionUnknown])
+  func `a part of unknown outcome is asked about before it is sent again`(failure: FailureKind) {
+    let upload = given(Samples.opened(holding: [0])).and(
+      Samples.sent(1), Samples.failed(1, failure)
+    ).upload
+    func move(asked: StreamRevision?, at now: Timestamp) -> Planner.Move {
+      var activity = Planner.Activity()
+      activity.asked = asked
+      return Planner.move(upload, activity, launch: launch, now: now)
+    }
+    // What else there is to send goes meanwhile.
+    #expect(move(asked: nil, at: Samples.time) == .perform([.send(PartNumber(2))]))
+    #expect(move(asked: nil, at: until) == .perform([.askStatus]))
+    #expect(move(asked: StreamRevision(5), at: until) == .perform([.askStatus]))
+    let rest = [1, 2].map { Step.send(PartNumber($0)) }
+    #expect(move(asked: upload.revision, at: until) == .perform(rest))
+  }
+
+  @Test func `a part that was refused is sent again without asking`() {
+    let upload = given(Samples.opened(holding: [0, 1])).and(
+      Samples.sent(2), Samples.failed(2, .serverUnavailable)
+    ).upload
+    let move = Planner.move(upload, Planner.Activity(), launch: launch, now: until)
+    #expect(move == .perform([.send(PartNumber(2))]))
+  }
+
   @Test func `an upload that waits takes no place of another one`() {
     let waiting = Story.openDelayed.history.upload
     let ready = History(of: Samples.otherUpload).and(Samples.queued()).upload

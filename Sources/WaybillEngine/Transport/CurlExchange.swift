@@ -13,8 +13,9 @@
     private var reply = ReplyAssembler()
     private var isFileUnreadable = false
 
-    private var lastSignOfLife = ContinuousClock.now
-    private var lastReceivedBytes: Int64 = 0
+    private let began = ContinuousClock.now
+    private let sockets: CurlSockets
+    private var deadline: TransferDeadline
     private var lastSentBytes: Int64 = 0
     private var reportedBytes: Int64 = 0
     private var nextReport = ContinuousClock.now
@@ -22,10 +23,12 @@
     /// Opens the body and sets up `easy`, which must be fresh or reset.
     init(
       _ submission: RequestInbox.Submission, easy: UnsafeMutableRawPointer,
-      options: CurlTransport.Options
+      options: CurlTransport.Options, sockets: CurlSockets
     ) throws(Unsendable) {
       self.submission = submission
       self.easy = easy
+      self.sockets = sockets
+      deadline = TransferDeadline(stall: options.stallTimeout, reply: options.replyTimeout)
       let request = submission.request
       let lines = try RequestCheck.headerLines(of: request)
       try RequestCheck.check(url: request.url)
@@ -39,6 +42,7 @@
       }
       var setup = CurlSetup(easy: easy)
       setup.apply(options)
+      sockets.watch(&setup)
       setup.apply(request, bodyCount: body.count, uploadBufferBytes: options.uploadBufferBytes)
       setup.set(CURLOPT_HTTPHEADER, pointer: headerLines)
       setup.set(context: Unmanaged.passUnretained(self).toOpaque())
@@ -92,18 +96,14 @@
       return .noReply(NoReply(curlCode: code, of: easy))
     }
 
-    /// How long no byte has moved in either direction, as far as it can be seen at `now`.
-    func silence(at now: ContinuousClock.Instant) -> Duration {
-      let sent = waybill_curl_size(easy, CURLINFO_SIZE_UPLOAD_T)
-      if sent != lastSentBytes || reply.receivedBytes != lastReceivedBytes {
-        lastSentBytes = sent
-        lastReceivedBytes = reply.receivedBytes
-        lastSignOfLife = now
-      }
-      return now - lastSignOfLife
+    /// Whether the transfer has taken too long, as far as it can be seen at `now`.
+    func isLate(at now: ContinuousClock.Instant) -> Bool {
+      lastSentBytes = waybill_curl_size(easy, CURLINFO_SIZE_UPLOAD_T)
+      let arrived = lastSentBytes - sockets.unacknowledgedBytes(of: easy)
+      return deadline.isOver(arrived: arrived, of: body?.count ?? 0, after: now - began)
     }
 
-    /// Bytes sent, when there are more than last told and the interval is over. `silence(at:)` has
+    /// Bytes sent, when there are more than last told and the interval is over. `isLate(at:)` has
     /// looked just before.
     func dueProgress(at now: ContinuousClock.Instant, interval: Duration) -> Int64? {
       let sent = min(lastSentBytes, body?.count ?? 0)

@@ -19,6 +19,7 @@
     private let inbox: RequestInbox
     private let mailbox: EventMailbox
     private let multi: UnsafeMutableRawPointer
+    private let sockets = CurlSockets()
 
     private var active: [Ticket: CurlExchange] = [:]
     private var activeCallCount = 0
@@ -96,7 +97,8 @@
         return
       }
       do throws(Unsendable) {
-        let exchange = try CurlExchange(submission, easy: easy, options: options)
+        let exchange = try CurlExchange(
+          submission, easy: easy, options: options, sockets: sockets)
         if active.isEmpty { nextTick = .now + options.tick }
         active[submission.ticket] = exchange
         if exchange.isCall { activeCallCount += 1 }
@@ -190,11 +192,11 @@
       switch exchange.submission.purpose {
       case .call: return now - exchange.submission.submitted >= options.callTimeout
       case .transfer(let description):
-        let silence = exchange.silence(at: now)
+        let isLate = exchange.isLate(at: now)
         if let sent = exchange.dueProgress(at: now, interval: options.progressInterval) {
           mailbox.post(progress: sent, of: description, ticket: exchange.submission.ticket)
         }
-        return silence >= options.stallTimeout
+        return isLate
       }
     }
   }

@@ -66,6 +66,14 @@
       }
     }
 
+    /// Calls back for each socket that is opened.
+    mutating func set(
+      socketWatcher watcher: @escaping curl_sockopt_callback, _ context: UnsafeMutableRawPointer
+    ) {
+      take(waybill_curl_set_socket_watcher(easy, watcher))
+      set(CURLOPT_SOCKOPTDATA, pointer: context)
+    }
+
     mutating func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
       take(waybill_curl_set_pointer(easy, option, pointer))
     }

@@ -90,8 +90,11 @@
       public var connectTimeout: Duration = .seconds(10)
       /// How long a call may take from `call` to its whole reply.
       public var callTimeout: Duration = .seconds(20)
-      /// How long a transfer may go without a byte sent or received.
+      /// How long a transfer may go without `TransferDeadline.minimumBytes` of its body arriving.
       public var stallTimeout: Duration = .seconds(30)
+      /// How long a transfer's reply may take to be whole once its body has arrived. What comes of
+      /// it before is no sign of life.
+      public var replyTimeout: Duration = .seconds(20)
       /// The least time between two progress events of one transfer.
       public var progressInterval: Duration = .milliseconds(500)
       /// The most connections at a time, at least 3; two of them are kept for calls.
@@ -119,7 +122,8 @@
 
       /// How often deadlines and progress are looked at while anything is live.
       var tick: Duration {
-        let shortest = min(progressInterval, stallTimeout / 8, callTimeout / 8)
+        let shortest = min(
+          progressInterval, stallTimeout / 8, replyTimeout / 8, callTimeout / 8)
         return min(max(shortest, .milliseconds(5)), .seconds(1))
       }
     }

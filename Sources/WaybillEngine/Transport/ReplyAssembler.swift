@@ -25,9 +25,6 @@ struct ReplyAssembler {
   private var body: [UInt8] = []
   private(set) var isTruncated = false
 
-  /// Bytes taken so far, of whatever kind: a sign of life.
-  private(set) var receivedBytes: Int64 = 0
-
   /// The final reply, once its header block is complete.
   var reply: HTTPReply? {
     guard case .body(let status) = stage else { return nil }
@@ -36,7 +33,6 @@ struct ReplyAssembler {
 
   /// Takes one line with its line end; false when the reply goes beyond the bounds.
   mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-    receivedBytes += Int64(line.count)
     let text = ReplyAssembler.withoutLineEnd(line)
     switch stage {
     case .body: return true
@@ -61,7 +57,6 @@ struct ReplyAssembler {
 
   /// Takes bytes of the body; false when there are more than are kept.
   mutating func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    receivedBytes += Int64(bytes.count)
     let room = HTTPReply.maximumBodyBytes - body.count
     body.append(contentsOf: bytes.prefix(room))
     if bytes.count > room { isTruncated = true }

@@ -84,9 +84,12 @@ public enum Planner {
     if activity.mustAsk { return true }
     if session.launch != launch, activity.asked == nil { return true }
     if let retried = upload.retried, (activity.asked ?? .none) < retried { return true }
-    guard activity.asked != upload.revision else { return false }
-    if let expires = session.expires, expires <= now { return true }
-    return upload.parts.contains { $0.failure == .sessionUnknown && $0.flight == nil }
+    let asked = activity.asked ?? .none
+    if asked != upload.revision, let expires = session.expires, expires <= now { return true }
+    return upload.parts.contains { part in
+      part.isOutcomeOpen && part.failed > asked
+        && !(part.notBefore.map { RetryPolicy.isHeld(until: $0, now: now) } ?? false)
+    }
   }
 
   private static func sends(

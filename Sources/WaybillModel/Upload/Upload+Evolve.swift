@@ -25,7 +25,7 @@ extension Upload {
     case .queued(let queued): intent = queued.intent
     case .sessionOpened(let opened): open(opened.offer, recorded)
     case .partSent(let sent): send(sent, recorded)
-    case .partFailed(let failed): fail(failed)
+    case .partFailed(let failed): fail(failed, recorded)
     case .delayed(let delayed):
       delay = Delay(failure: delayed.failure, attempt: delayed.attempt, until: delayed.until)
     case .partConfirmed(let confirmed): confirm(confirmed, recorded)
@@ -100,10 +100,11 @@ extension Upload {
     }
   }
 
-  private mutating func fail(_ failed: PartFailed) {
+  private mutating func fail(_ failed: PartFailed, _ recorded: RecordedEvent) {
     update(failed.part) { part in
       part.flight = nil
       part.failure = failed.failure
+      part.failed = recorded.revision
       part.failures += failed.failure.chargesAttempt ? 1 : 0
       part.postponements += failed.failure.isPostponement ? 1 : 0
       part.setbacks += 1

@@ -122,8 +122,16 @@ public struct Upload: Equatable, Sendable {
     public internal(set) var setbacks = 0
     /// How the newest attempt failed, if it did.
     public internal(set) var failure: FailureKind?
+    /// The revision at which it failed.
+    public internal(set) var failed = StreamRevision.none
     /// The earliest moment of the next attempt.
     public internal(set) var notBefore: Timestamp?
+
+    /// Whether the server may hold it although nobody has said so, or may not know the session: only
+    /// its account tells.
+    var isOutcomeOpen: Bool {
+      flight == nil && (failure == .interrupted || failure == .sessionUnknown)
+    }
   }
 
   /// A part on its way.
