@@ -97,7 +97,8 @@
       public var replyTimeout: Duration = .seconds(20)
       /// The least time between two progress events of one transfer.
       public var progressInterval: Duration = .milliseconds(500)
-      /// The most connections at a time, at least 3; two of them are kept for calls.
+      /// The most connections at a time, at least 3; half of them are kept for calls, so that one
+      /// that hangs holds up no other.
       public var maximumConnections = 8
       /// The most requests that are sent or wait at a time.
       public var maximumRequests = 1_024
@@ -118,7 +119,7 @@
       var maximumActiveTransfers: Int { max(1, maximumConnections - maximumActiveCalls) }
 
       /// Calls on the wire at a time: a status must not wait behind a queue of parts.
-      var maximumActiveCalls: Int { 2 }
+      var maximumActiveCalls: Int { max(2, maximumConnections / 2) }
 
       /// How often deadlines and progress are looked at while anything is live.
       var tick: Duration {
