@@ -40,9 +40,11 @@ public struct EngineClock: Sendable {
     start.wall.adding(milliseconds: (passed() - start.passed).wholeMilliseconds * speed)
   }
 
-  /// How long it really takes until a moment, in milliseconds, rounded up; 0 once it has come.
+  /// How long it really takes until a moment, in milliseconds, rounded up; 0 once it has come. By a
+  /// clock that runs fast nobody is woken more often than 40 times a second.
   func milliseconds(until moment: Timestamp) -> Int64 {
-    (max(0, moment.milliseconds(since: now)) + speed - 1) / speed
+    let left = (max(0, moment.milliseconds(since: now)) + speed - 1) / speed
+    return speed > 1 ? max(left, 25) : left
   }
 
   /// The time since the call, on a clock that goes on while the system sleeps.

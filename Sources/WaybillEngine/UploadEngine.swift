@@ -232,7 +232,10 @@ public actor UploadEngine {
     switch pacing.stall(at: clock.now, patience: options.patienceMilliseconds) {
     case .offline: return .offline
     case .serverUnavailable: return .serverUnavailable
-    case .credentialsRejected: return .credentialsRejected
+    case .credentialsRejected:
+      pacing.rejectCredential()
+      try await recordConditions()
+      return .credentialsRejected
     case nil: return nil
     }
   }

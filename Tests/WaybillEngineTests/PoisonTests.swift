@@ -7,7 +7,7 @@ import WaybillServer
 
 /// One upload with a fault of its own at the head of the queue, twelve without behind it: invariant
 /// 18 with each fault that a reply can have.
-@Suite struct PoisonTests {
+@Suite(.serialized) struct PoisonTests {
   struct Poison: Sendable, CustomTestStringConvertible {
     /// Rules of the fault script without their target.
     let rules: [String]
@@ -181,8 +181,8 @@ import WaybillServer
     await ledger.close()
   }
 
-  /// The poisoned one stays within its bound. Each of the others is opened once, sends its two parts
-  /// once and is committed once; it may ask for its status, where the replies to its parts crossed.
+  /// The poisoned one stays within its bound. Each of the others is opened once, sends its two
+  /// parts once and is committed once; it may ask for its status, where replies to parts crossed.
   private func checkCounts(_ server: WaybillServer, _ poison: Poison) throws {
     let poisoned = server.firedFaults.suffix(Self.endpoints.count).map(\.count)
     #expect(poisoned.reduce(0, +) <= poison.mostRequests, "\(poisoned)")

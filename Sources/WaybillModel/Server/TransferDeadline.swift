@@ -1,5 +1,5 @@
-/// Whether a transfer still moves: while its body leaves, by the bytes that have arrived on the other
-/// side, and from the last of them on by how long its reply takes.
+/// Whether a transfer still moves: while its body leaves, by the bytes that have arrived on the
+/// other side, and from the last of them on by how long its reply takes.
 ///
 /// What comes back proves nothing before it is whole: a byte now and then, or one interim reply
 /// after the other, would hold a place for ever.

@@ -11,8 +11,8 @@ public struct Pacing: Equatable, Sendable {
   /// Uploads that are in trouble before it is taken for everybody's.
   public static let maximumOwnTroubles = 3
   /// The pause before another upload is tried that has not been tried since anybody got through,
-  /// in milliseconds. Only for those that have does the pause grow: so many that are in trouble hold
-  /// up the one that is not by so many of these.
+  /// in milliseconds. Only for those that have does the pause grow: so many that are in trouble
+  /// hold up the one that is not by so many of these.
   public static let probeMilliseconds: Int64 = 50
   /// How long a run stays for a commit that the server says is under way, in milliseconds.
   public static let commitPatienceMilliseconds: Int64 = 300_000

@@ -127,8 +127,8 @@ public struct Upload: Equatable, Sendable {
     /// The earliest moment of the next attempt.
     public internal(set) var notBefore: Timestamp?
 
-    /// Whether the server may hold it although nobody has said so, or may not know the session: only
-    /// its account tells.
+    /// Whether the server may hold it although nobody has said so, or may not know the session:
+    /// only its account tells.
     var isOutcomeOpen: Bool {
       flight == nil && (failure == .interrupted || failure == .sessionUnknown)
     }
