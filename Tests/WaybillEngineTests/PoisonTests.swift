@@ -49,13 +49,13 @@ import WaybillServer
     // The credential is good for all others.
     Poison("open:401", most: 3, ends: .failed(.accessRevoked)),
     Poison("part:401", most: 7, ends: .failed(.accessRevoked)),
-    Poison("commit:401", most: 6, ends: .failed(.accessRevoked)),
+    Poison("commit:401", most: 7, ends: .failed(.accessRevoked)),
     Poison("open:403", most: 1, ends: .failed(.accessRevoked)),
     Poison("part:403", most: 3, ends: .failed(.accessRevoked)),
     // Pages and redirects: not our server.
     Poison("open:html", most: 9, ends: .failed(.notOurServer)),
     Poison("part:html", most: 19, ends: .failed(.notOurServer)),
-    Poison("commit:html", most: 20, ends: .failed(.notOurServer)),
+    Poison("commit:html", most: 21, ends: .failed(.notOurServer)),
     Poison("open:302", most: 9, ends: .failed(.notOurServer)),
     Poison("part:\(elsewhere)", most: 19, ends: .failed(.notOurServer)),
     // Refused for good.
@@ -65,15 +65,15 @@ import WaybillServer
     // Busy, full or failing for ever.
     Poison("open:500", most: 16, ends: .failed(.attemptsExhausted)),
     Poison("part:500", most: 17, ends: .failed(.attemptsExhausted)),
-    Poison("commit:500", most: 35, ends: .failed(.attemptsExhausted)),
+    Poison("commit:500", most: 36, ends: .failed(.attemptsExhausted)),
     Poison("open:429", most: 16, ends: .failed(.attemptsExhausted)),
     Poison("open:503/retry-after=3600", most: 6, ends: .waiting(Waiting(.retrying))),
     Poison("part:503/retry-after=3600", most: 14, ends: .waiting(Waiting(.retrying))),
     Poison("open:507", most: 16, ends: .failed(.quota)),
     Poison("part:507", most: 33, ends: .failed(.quota)),
-    Poison("commit:202", most: 35, ends: .failed(.serverUnfinished)),
-    Poison("commit:423", most: 35, ends: .failed(.serverUnfinished)),
-    Poison("commit:504", most: 35, ends: .failed(.serverUnfinished)),
+    Poison("commit:202", most: 36, ends: .failed(.serverUnfinished)),
+    Poison("commit:423", most: 36, ends: .failed(.serverUnfinished)),
+    Poison("commit:504", most: 36, ends: .failed(.serverUnfinished)),
     // Replies that do not come, or do not come to an end. What the server holds, its status tells.
     // The transport sends again by itself what a kept connection swallowed.
     Poison("part:drip=1000", most: 12, isSlow: true, ends: .done(RemoteID(""))),
@@ -89,10 +89,10 @@ import WaybillServer
     Poison("part:drop", most: 60, ends: .failed(.attemptsExhausted)),
     Poison("commit:drop-reply", most: 12, ends: .done(RemoteID(""))),
     // Replies against the protocol, and a server that goes back on what it said.
-    Poison("commit:wrong-hash", most: 4, ends: .failed(.hashMismatch)),
+    Poison("commit:wrong-hash", most: 5, ends: .failed(.hashMismatch)),
     Poison("open:409", most: 8, ends: .failed(.protocolViolation)),
     Poison("part:409", most: 17, ends: .failed(.protocolViolation)),
-    Poison("commit:409", most: 20, ends: .failed(.protocolViolation)),
+    Poison("commit:409", most: 21, ends: .failed(.protocolViolation)),
     Poison("part:404", "status:404", "commit:404", most: 20, ends: .failed(.serverInconsistent)),
   ]
 

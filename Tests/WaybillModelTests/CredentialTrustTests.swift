@@ -70,7 +70,7 @@ import WaybillTesting
     for number in UInt64(1)...3 {
       #expect(trust.refuse(Self.open(number), round: 1) == .doubt)
     }
-    trust.settle(workLeft: 4)
+    for left: Int64 in [0, 4] { trust.settle(workLeft: left) }
     #expect(!trust.isRejected)
     trust.settle(workLeft: 3)
     #expect(trust.isRejected)

@@ -110,7 +110,7 @@ public struct CredentialTrust: Equatable, Sendable {
   /// Says how many uploads have something left to do: where all of them are refused, there is
   /// nobody left to prove the credential.
   public mutating func settle(workLeft: Int64) {
-    if isDoubted, Int64(refusedUploads) >= workLeft { isRejected = true }
+    if isDoubted, workLeft > 0, Int64(refusedUploads) >= workLeft { isRejected = true }
   }
 
   private mutating func forget(_ upload: UploadID) {
