@@ -151,10 +151,7 @@ import WaybillServer
     let follower = Task {
       var seen: [Int64] = []
       for try await update in ledger.uploads() {
-        let rows =
-          switch update {
-          case .snapshot(let rows), .changed(let rows): rows
-          }
+        let rows = update.rows.map(\.upload)
         for row in rows { seen.append(row.bytesSent) }
         let counts = try await ledger.reader.counts()
         #expect(counts.sentBytes <= counts.totalBytes)

@@ -72,45 +72,6 @@ extension LedgerReader {
   public func queue(
     after page: GlobalPosition? = nil, limit: Int = LedgerReader.maximumPage
   ) throws(LedgerError) -> (rows: [QueuedUpload], next: GlobalPosition?) {
-    try rows(where: "q.added > ?1", from: page?.value ?? 0, order: "q.added", limit: limit)
-  }
-
-  /// The whole queue, and the position behind which its changes begin.
-  func wholeQueue() throws(LedgerError) -> (rows: [QueuedUpload], head: GlobalPosition) {
-    let head = try self.head()
-    return (try rows(where: "q.added > ?1", from: 0, order: "q.added", limit: nil).rows, head)
-  }
-
-  /// Whether uploads have been archived or purged since a position, and their rows are gone.
-  func hasLost(since position: GlobalPosition) throws(LedgerError) -> Bool {
-    try read("reading the queue") { connection throws(SQLiteError) in
-      let left = try connection.prepare(
-        "SELECT 1 FROM events WHERE position > ?"
-          + " AND kind IN ('ledger.archived', 'ledger.purged') LIMIT 1")
-      left.bind(1, position.value)
-      return try left.firstRow { _ in true } != nil
-    }
-  }
-
-  /// Rows of the queue whose uploads have events behind a position, those with parts in flight, and
-  /// where the conditions for sending have changed, all that they hold up or let go.
-  func queueChanges(
-    since position: GlobalPosition
-  ) throws(LedgerError) -> (rows: [QueuedUpload], head: GlobalPosition) {
-    let head = try self.head()
-    let (rows, _) = try rows(
-      where: """
-        q.stream IN (SELECT stream FROM events WHERE position > ?1)
-        OR q.stream IN (SELECT stream FROM progress)
-        OR (q.state IN ('queued', 'uploading') AND EXISTS (SELECT 1 FROM events AS c
-          WHERE c.position > ?1 AND +c.stream = 0 AND c.kind = 'conditions.changed'))
-        """, from: position.value, order: "q.added", limit: nil)
-    return (rows, head)
-  }
-
-  private func rows(
-    where condition: String, from value: Int64, order: String, limit: Int?
-  ) throws(LedgerError) -> (rows: [QueuedUpload], next: GlobalPosition?) {
     let conditions = try state().conditions
     return try read("reading the queue") { connection throws(SQLiteError) in
       let statement = try connection.prepare(
@@ -119,11 +80,11 @@ extension LedgerReader {
           q.remote_id, (SELECT CAST(total(sent) AS INTEGER) FROM progress AS p
             WHERE p.stream = q.stream), q.added
         FROM queue AS q JOIN streams AS s ON s.stream = q.stream
-        WHERE \(condition) ORDER BY \(order) LIMIT ?2
+        WHERE q.added > ?1 ORDER BY q.added LIMIT ?2
         """)
-      let bound = limit.map { min(max($0, 1), LedgerReader.maximumPage) }
-      statement.bind(1, value)
-      statement.bind(2, bound.map { Int64($0) } ?? -1)
+      let bound = min(max(limit, 1), LedgerReader.maximumPage)
+      statement.bind(1, page?.value ?? 0)
+      statement.bind(2, Int64(bound))
       var rows: [QueuedUpload] = []
       var read = 0
       var last: Int64 = 0

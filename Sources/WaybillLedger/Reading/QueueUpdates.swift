@@ -1,28 +1,50 @@
 public import WaybillModel
 
-/// What the queue looks like, and then what has changed in it.
-public enum QueueUpdate: Sendable {
-  /// Every row, in the order of adding: at first, and whenever uploads have left the queue.
-  case snapshot([QueuedUpload])
-  /// The rows that have changed since, in the order of adding.
-  case changed([QueuedUpload])
+/// What whoever follows the queue does not know yet.
+public struct QueueUpdate: Equatable, Sendable {
+  /// How an update stands to those before it.
+  public enum Kind: Equatable, Sendable {
+    /// The first rows of the queue as it is; what is not in this replay is no longer there.
+    case beginning
+    /// More rows of the queue as it is.
+    case page
+    /// What has changed since.
+    case change
+  }
+
+  /// Whether it tells how the queue is, or what has changed in it.
+  public let kind: Kind
+  /// Whether every row there is has been told by now; false while pages of a replay follow.
+  public let isWhole: Bool
+  /// Rows in the order of adding, at most a page of `LedgerReader.maximumPage` and those with parts
+  /// on their way.
+  public let rows: [QueueRow]
+  /// Uploads that are not in the queue any more, or never were: they ended as duplicates.
+  public let left: [UploadID]
+  /// What holds up all uploads; the rows' own states do not speak of it.
+  public let conditions: Conditions
 }
 
-/// The queue as it is, followed by its changes, for as long as someone asks.
+/// The queue as it is, page by page, followed by its changes for as long as someone asks.
 ///
 /// Nothing is buffered: each `next` reads what has changed since the last one, so a slow consumer
-/// gets fewer, larger updates. It ends when the consumer's task is cancelled or the ledger closes.
+/// gets fewer, larger updates. What is read is what has changed, however long the queue is. It ends
+/// when the consumer's task is cancelled or the ledger closes.
 public struct QueueUpdates: AsyncSequence, Sendable {
   let ledger: Ledger
 
-  /// Starts with a snapshot.
+  /// Starts with the queue as it is.
   public func makeAsyncIterator() -> Iterator { Iterator(ledger: ledger) }
 
-  /// Gives a snapshot first, then changes.
+  /// Gives the queue first, then changes.
   public struct Iterator: AsyncIteratorProtocol {
     let ledger: Ledger
     private var seen: UInt64 = 0
+    /// Where changes begin; nil while the queue is replayed from its first row.
     private var position: GlobalPosition?
+    /// The end of the last page of a replay that goes on.
+    private var place: GlobalPosition?
+    private var conditions = Conditions()
 
     init(ledger: Ledger) { self.ledger = ledger }
 
@@ -39,30 +61,44 @@ public struct QueueUpdates: AsyncSequence, Sendable {
 
     private mutating func nextUpdate() async throws(LedgerError) -> QueueUpdate? {
       while !Task.isCancelled {
-        guard let position else {
-          seen = await ledger.change(since: .max)
-          let (rows, head) = try await ledger.reader.wholeQueue()
-          self.position = head
-          return .snapshot(rows)
-        }
-        seen = await ledger.change(since: seen)
+        guard let position, place == nil else { return try await page() }
+        // What one look did not reach is there already; else something has to happen first.
+        if try await ledger.reader.head() <= position { seen = await ledger.change(since: seen) }
         if Task.isCancelled { return nil }
         if await ledger.isClosed { return nil }
-        if try await ledger.reader.hasLost(since: position) {
-          let (rows, head) = try await ledger.reader.wholeQueue()
-          self.position = head
-          return .snapshot(rows)
+        let changes = try await ledger.reader.queueChanges(since: position)
+        self.position = changes.position
+        if changes.hasLostRows {
+          self.position = nil
+          continue
         }
-        let (rows, head) = try await ledger.reader.queueChanges(since: position)
-        self.position = head
-        if !rows.isEmpty { return .changed(rows) }
+        let isHeldAnew = changes.conditions != conditions
+        guard isHeldAnew || !changes.rows.isEmpty || !changes.left.isEmpty else { continue }
+        conditions = changes.conditions
+        return QueueUpdate(
+          kind: .change, isWhole: true, rows: changes.rows, left: changes.left,
+          conditions: conditions)
       }
       return nil
+    }
+
+    private mutating func page() async throws(LedgerError) -> QueueUpdate? {
+      let isFirst = position == nil
+      if isFirst {
+        seen = await ledger.change(since: .max)
+        position = try await ledger.reader.head()
+      }
+      let page = try await ledger.reader.queuePage(after: place)
+      place = page.next
+      conditions = page.conditions
+      return QueueUpdate(
+        kind: isFirst ? .beginning : .page, isWhole: place == nil, rows: page.rows, left: [],
+        conditions: conditions)
     }
   }
 }
 
 extension Ledger {
-  /// The current queue, then its changes; each subscriber begins with a snapshot of its own.
+  /// The current queue, then its changes; each subscriber begins with a replay of its own.
   public nonisolated func uploads() -> QueueUpdates { QueueUpdates(ledger: self) }
 }

@@ -7,7 +7,9 @@ actor QueueBoard {
   private let ledger: Ledger
   private let board: LiveBoard
   private var places: [UploadID: Int] = [:]
+  private var uploads: [QueuedUpload] = []
   private var rows: [BoardRow] = []
+  private var conditions = Conditions()
 
   init(_ ledger: Ledger, _ board: LiveBoard) {
     self.ledger = ledger
@@ -18,10 +20,10 @@ actor QueueBoard {
   func follow() async {
     var updates = ledger.uploads().makeAsyncIterator()
     while let update = try? await updates.next() {
-      switch update {
-      case .snapshot(let uploads): uploads.filter(\.isOpen).forEach { take($0) }
-      case .changed(let uploads): uploads.forEach { take($0) }
-      }
+      let isHeldAnew = update.conditions != conditions
+      conditions = update.conditions
+      if isHeldAnew { uploads.filter(\.isOpen).forEach { take($0) } }
+      for row in update.rows where update.kind == .change || row.upload.isOpen { take(row.upload) }
       await board.update(rows, totals)
     }
   }
@@ -45,12 +47,14 @@ actor QueueBoard {
   private func take(_ upload: QueuedUpload) {
     let place = places[upload.id] ?? rows.count
     let row = BoardRow(
-      id: place, name: upload.fileName.display, state: ItemState(upload), done: upload.bytesSent,
-      total: upload.byteCount)
+      id: place, name: upload.fileName.display, state: ItemState(upload, conditions),
+      done: upload.bytesSent, total: upload.byteCount)
     if place == rows.count {
       places[upload.id] = place
+      uploads.append(upload)
       rows.append(row)
     } else {
+      uploads[place] = upload
       rows[place] = row
     }
   }
@@ -87,9 +91,9 @@ extension ItemState {
     }
   }
 
-  /// The state of a queued upload in the words of the board.
-  init(_ upload: QueuedUpload) {
-    switch upload.state {
+  /// The state of a queued upload in the words of the board, while some conditions hold.
+  init(_ upload: QueuedUpload, _ conditions: Conditions = Conditions()) {
+    switch upload.state.held(by: conditions) {
     case .queued: self = .queued
     case .uploading: self = upload.bytesSent < upload.byteCount ? .sending : .verifying
     case .waiting(let waiting): self = .waiting(waiting.reason.words)
