@@ -1,24 +1,9 @@
+internal import WaybillModel
+
 /// Quantities as people read them.
 enum HumanText {
-  private static let sizeUnits = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
-
   /// A byte count in decimal units, rounded to the nearest: `999 B`, `4.2 MB`, `123 MB`.
-  static func byteCount(_ count: Int64) -> String {
-    guard count >= 1000 else { return "\(max(0, count)) B" }
-    var unit: Int64 = 1
-    for name in sizeUnits.dropFirst() {
-      unit *= 1000
-      let tenths = rounded(count, by: unit / 10)
-      if tenths < 1000 { return "\(tenths / 10).\(tenths % 10) \(name)" }
-      let whole = rounded(count, by: unit)
-      if whole < 1000 { return "\(whole) \(name)" }
-    }
-    preconditionFailure("64 bits hold less than ten exabytes")
-  }
-
-  private static func rounded(_ count: Int64, by divisor: Int64) -> Int64 {
-    count / divisor + (count % divisor >= divisor / 2 ? 1 : 0)
-  }
+  static func byteCount(_ count: Int64) -> String { PhraseStyle.decimalUnits(count) }
 
   /// A rate such as `12.4 MB/s`.
   static func rate(_ bytesPerSecond: Int64) -> String { "\(byteCount(bytesPerSecond))/s" }

@@ -1,0 +1,77 @@
+extension Waiting.Reason {
+  /// Why an upload is not sent now.
+  public var phrase: Phrase {
+    switch self {
+    case .offline: Phrase("waiting.offline", "The server cannot be reached")
+    case .retrying: Phrase("waiting.retrying", "An attempt failed; another one follows")
+    case .credentials: Phrase("waiting.credentials", "The server wants you to sign in again")
+    case .quota: Phrase("waiting.quota", "The account has no room left")
+    case .paused: Phrase("waiting.paused", "You hold it back; resume it to go on")
+    }
+  }
+
+  /// Why it is not known what became of an upload whose bytes are all at the server.
+  var verifyingPhrase: Phrase {
+    switch self {
+    case .offline:
+      Phrase("verifying.offline", "The server has everything, but cannot be reached")
+    case .retrying:
+      Phrase("verifying.retrying", "The server has everything; it is asked again")
+    case .credentials:
+      Phrase("verifying.credentials", "The server has everything, but wants you to sign in")
+    case .quota:
+      Phrase("verifying.quota", "The server has everything, but the account has no room left")
+    case .paused:
+      Phrase("verifying.paused", "The server has everything; you hold the rest back")
+    }
+  }
+
+  var glyph: String {
+    switch self {
+    case .offline: "wifi.slash"
+    case .retrying: "clock.arrow.circlepath"
+    case .credentials: "person.crop.circle.badge.exclamationmark"
+    case .quota: "externaldrive.badge.xmark"
+    case .paused: "pause.circle"
+    }
+  }
+}
+
+extension AttentionReason {
+  /// Why a person has to decide.
+  public var phrase: Phrase { Phrase("attention.\(rawValue)", english) }
+
+  private var english: String {
+    switch self {
+    case .hashMismatch: "The server holds other bytes than this file has"
+    case .sourceMissing: "The copy on this device is gone"
+    case .sourceChanged: "The copy on this device has changed since it was added"
+    case .accessRevoked: "This account may not upload there any more"
+    case .serverInconsistent: "The server keeps losing what it had confirmed"
+    case .refused: "The server refuses this file"
+    case .tooLarge: "The file is larger than the server takes"
+    case .quota: "The account has no room for it"
+    case .conflict: "The record on the server has changed in the meantime"
+    case .attemptsExhausted: "Sending it failed too often"
+    case .protocolViolation: "The answers of the server make no sense"
+    case .recordUnreadable: "What was recorded of it cannot be read"
+    }
+  }
+}
+
+extension NextAction {
+  /// What a person can do, as the label of a button.
+  public var phrase: Phrase { Phrase("action.\(rawValue)", english) }
+
+  private var english: String {
+    switch self {
+    case .retry: "Try again"
+    case .cancel: "Give it up"
+    case .addAgain: "Add the file again"
+    case .signIn: "Sign in again"
+    case .freeSpace: "Make room in the account"
+    case .resolveConflict: "Choose between the versions"
+    case .askSupport: "Ask support"
+    }
+  }
+}
