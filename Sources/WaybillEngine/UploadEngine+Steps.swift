@@ -59,7 +59,7 @@ extension UploadEngine {
     if isInconsistent { try await observe(.blocked(.serverInconsistent, status: nil), of: id) }
   }
 
-  func observe(_ observation: Observation, of id: UploadID) async throws(LedgerError) {
+  func observe(_ observation: UploadObservation, of id: UploadID) async throws(LedgerError) {
     take(note: try await ledger.record(id) { $0.decide(observation) }.events)
   }
 

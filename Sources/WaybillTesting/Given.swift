@@ -20,7 +20,7 @@ extension History {
   }
 
   /// What a claim amounts to.
-  public func when(_ observation: Observation) -> Decision {
+  public func when(_ observation: UploadObservation) -> Decision {
     Decision(history: self, answer: .success(upload.decide(observation)))
   }
 

@@ -177,13 +177,13 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
 
   private func failed(
     _ failure: FailureKind, _ status: Int?, after milliseconds: Int64?
-  ) -> Observation {
+  ) -> UploadObservation {
     .partFailed(
       Self.transfer, failure, status: status,
       notBefore: milliseconds.map { Self.now.adding(milliseconds: $0) })
   }
 
-  private func claims(_ verdict: Verdict) -> [Observation] {
+  private func claims(_ verdict: Verdict) -> [UploadObservation] {
     PartsAdapter.observations(of: verdict, on: Self.transfer, pace: Self.pace)
   }
 
@@ -260,9 +260,9 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
       (.wait(.offline, status: 200, askedMilliseconds: nil), nil),
       (.wait(.stopped, status: nil, askedMilliseconds: nil), nil),
       (.credentialsRejected(status: 401), nil), (.partsMissing, nil),
-    ] as [(Verdict, Observation?)])
+    ] as [(Verdict, UploadObservation?)])
   func `a call claims what the server stated and nothing else`(
-    verdict: Verdict, claim: Observation?
+    verdict: Verdict, claim: UploadObservation?
   ) {
     #expect(PartsAdapter.observation(of: verdict, on: .commit, pace: Self.pace) == claim)
   }

@@ -192,7 +192,7 @@ struct RandomHistory {
   }
 
   private enum Step {
-    case life, command(UploadCommand), claim(Observation), account(ServerStatus)
+    case life, command(UploadCommand), claim(UploadObservation), account(ServerStatus)
     case noTasks, held(Int, PartSet), failed(Int, FailureKind)
   }
 

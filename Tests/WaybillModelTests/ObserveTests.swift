@@ -13,7 +13,7 @@ struct ObserveTests {
 
   private static let later = Samples.time.adding(milliseconds: 60_000)
 
-  private static func put(off failure: FailureKind, status: Int? = nil) -> Observation {
+  private static func put(off failure: FailureKind, status: Int? = nil) -> UploadObservation {
     .delayed(.commit, failure, status: status, until: later)
   }
 
@@ -64,7 +64,7 @@ struct ObserveTests {
     for attempt in 1...RetryPolicy.maximumDelays {
       #expect(history.upload.attention == nil)
       history = history.and(Samples.sent(2, attempt: attempt))
-      let failed = Observation.partFailed(
+      let failed = UploadObservation.partFailed(
         Samples.transfer(2, attempt: attempt), failure, status: 500, notBefore: Self.later)
       history.record(history.upload.decide(failed))
     }
@@ -114,7 +114,8 @@ struct ObserveTests {
       )
       .when(Samples.held(2, server: [2])).thenNothing()
       .when(
-        Observation.partFailed(Samples.transfer(2), .sessionUnknown, status: 404, notBefore: nil)
+        UploadObservation.partFailed(
+          Samples.transfer(2), .sessionUnknown, status: 404, notBefore: nil)
       ).thenNothing()
   }
 
@@ -145,7 +146,8 @@ struct ObserveTests {
     let history = Story.inFlight.history
     history.when(Samples.held(part, server: [part])).thenNothing()
     history.when(
-      Observation.partFailed(Samples.transfer(part), .interrupted, status: nil, notBefore: nil)
+      UploadObservation.partFailed(
+        Samples.transfer(part), .interrupted, status: nil, notBefore: nil)
     ).thenNothing()
   }
 
@@ -153,10 +155,10 @@ struct ObserveTests {
     let stranger = TransferDescription(
       upload: Samples.otherUpload, part: PartNumber(2), attempt: 1, launch: LaunchGeneration(1))
     let history = Story.inFlight.history
-    history.when(Observation.partHeld(stranger, received: PartSet([2]))).thenNothing()
-    history.when(Observation.partFailed(stranger, .refused, status: 400, notBefore: nil))
+    history.when(UploadObservation.partHeld(stranger, received: PartSet([2]))).thenNothing()
+    history.when(UploadObservation.partFailed(stranger, .refused, status: 400, notBefore: nil))
       .thenNothing()
-    Story.cancelled.history.when(Observation.partHeld(stranger, received: PartSet([2])))
+    Story.cancelled.history.when(UploadObservation.partHeld(stranger, received: PartSet([2])))
       .thenNothing()
   }
 
@@ -183,7 +185,7 @@ struct ObserveTests {
   // MARK: Failures
 
   @Test func `a failure of the attempt in flight is recorded once`() {
-    let failure = Observation.partFailed(
+    let failure = UploadObservation.partFailed(
       Samples.transfer(2), .offline, status: nil,
       notBefore: Samples.time.adding(milliseconds: 60_000))
     Story.inFlight.history.when(failure).then(Samples.failed(2, .offline))
@@ -197,14 +199,16 @@ struct ObserveTests {
       Samples.transfer(2), Samples.transfer(2, attempt: 2),
       Samples.transfer(2, attempt: 3, launch: 2),
     ] {
-      history.when(Observation.partFailed(stale, .interrupted, status: nil, notBefore: nil))
+      history.when(UploadObservation.partFailed(stale, .interrupted, status: nil, notBefore: nil))
         .thenNothing()
     }
   }
 
   @Test func `a failure after the success of the same attempt says nothing`() {
     Story.inFlight.history.when(Samples.held(2, server: [2])).then(Samples.confirmed(2))
-      .when(Observation.partFailed(Samples.transfer(2), .stopped, status: nil, notBefore: nil))
+      .when(
+        UploadObservation.partFailed(Samples.transfer(2), .stopped, status: nil, notBefore: nil)
+      )
       .thenNothing()
   }
 
@@ -214,7 +218,7 @@ struct ObserveTests {
       history = history.and(Samples.sent(0, attempt: attempt))
       history.record(
         history.upload.decide(
-          Observation.partFailed(
+          UploadObservation.partFailed(
             Samples.transfer(0, attempt: attempt), .serverUnavailable, status: 503, notBefore: nil))
       )
       let isLast = attempt == RetryPolicy.maximumAttempts
@@ -240,15 +244,15 @@ struct ObserveTests {
 
   @Test func `a session is opened once however often the reply comes`() {
     let offer = Samples.offer()
-    Story.queued.history.when(Observation.opened(offer))
+    Story.queued.history.when(UploadObservation.opened(offer))
       .then(.sessionOpened(SessionOpened(offer: offer)))
-      .when(Observation.opened(offer)).thenNothing()
+      .when(UploadObservation.opened(offer)).thenNothing()
   }
 
   // Case B08.
   @Test func `a session that holds every part already needs no part sent`() {
     let offer = Samples.offer(holding: [0, 1, 2])
-    let history = Story.queued.history.when(Observation.opened(offer))
+    let history = Story.queued.history.when(UploadObservation.opened(offer))
       .then(.sessionOpened(SessionOpened(offer: offer)), received)
     #expect(history.upload.state == .verifying)
     #expect(history.upload.confirmedBytes == 20_000_000)
@@ -256,7 +260,7 @@ struct ObserveTests {
 
   @Test(arguments: [Story.sessionOpen, .cancelled, .committed, .deduplicated])
   func `a second session is one note however often the reply comes`(story: Story) {
-    let late = Observation.opened(Samples.offer(SessionReference("ses-2")))
+    let late = UploadObservation.opened(Samples.offer(SessionReference("ses-2")))
     var history = story.history.when(late).then(.noted(Noted(claim: .lateSession)))
     let length = history.log.count
     history.record(history.upload.decide(late))
@@ -273,30 +277,30 @@ struct ObserveTests {
     Samples.offer(holding: [3]), Samples.offer(holding: [0, 1, 2, 3]),
   ])
   func `an offer that breaks the protocol asks for a person, once`(offer: SessionOffer) {
-    Story.queued.history.when(Observation.opened(offer))
+    Story.queued.history.when(UploadObservation.opened(offer))
       .then(.attentionNeeded(AttentionNeeded(reason: .protocolViolation)))
-      .when(Observation.opened(offer)).thenNothing()
+      .when(UploadObservation.opened(offer)).thenNothing()
   }
 
   // MARK: Objects
 
   @Test func `a commit whose hash matches is available everywhere`() {
-    let history = Story.received.history.when(Observation.committed(Samples.stored()))
+    let history = Story.received.history.when(UploadObservation.committed(Samples.stored()))
       .then(committed[0], committed[1])
     #expect(history.upload.state == .committed(Samples.remote))
-    history.when(Observation.committed(Samples.stored())).thenNothing()
+    history.when(UploadObservation.committed(Samples.stored())).thenNothing()
   }
 
   // Case A07, E04.
   @Test func `a commit whose parts were never acknowledged counts as all of them`() {
-    let history = Story.inFlight.history.when(Observation.committed(Samples.stored()))
+    let history = Story.inFlight.history.when(UploadObservation.committed(Samples.stored()))
       .then(received, committed[0], committed[1])
     #expect(history.upload.confirmedBytes == 20_000_000)
     #expect(history.upload.bytesInFlight == 0)
   }
 
   @Test func `a commit with another hash asks for a person and keeps the copy`() {
-    let wrong = Observation.committed(Samples.stored(hash: Samples.otherHash))
+    let wrong = UploadObservation.committed(Samples.stored(hash: Samples.otherHash))
     let history = Story.received.history.when(wrong)
       .then(.attentionNeeded(AttentionNeeded(reason: .hashMismatch, status: 200)))
     history.when(wrong).thenNothing()
@@ -304,56 +308,57 @@ struct ObserveTests {
   }
 
   @Test func `a commit without a hash proves nothing`() {
-    Story.received.history.when(Observation.committed(Samples.stored(hash: nil))).thenNothing()
+    Story.received.history.when(UploadObservation.committed(Samples.stored(hash: nil)))
+      .thenNothing()
   }
 
   @Test(arguments: [Story.fresh, .exported, .hashed])
   func `a commit of what was never queued says nothing`(story: Story) {
-    story.history.when(Observation.committed(Samples.stored())).thenNothing()
-    story.history.when(Observation.alreadyStored(Samples.stored())).thenNothing()
+    story.history.when(UploadObservation.committed(Samples.stored())).thenNothing()
+    story.history.when(UploadObservation.alreadyStored(Samples.stored())).thenNothing()
   }
 
   @Test func `a commit after cancel is one note`() {
     let note = Noted(claim: .committedDespiteCancel, remote: Samples.remote)
-    var history = Story.cancelled.history.when(Observation.committed(Samples.stored()))
+    var history = Story.cancelled.history.when(UploadObservation.committed(Samples.stored()))
       .then(.noted(note))
     let length = history.log.count
-    history.record(history.upload.decide(Observation.committed(Samples.stored())))
+    history.record(history.upload.decide(UploadObservation.committed(Samples.stored())))
     #expect(history.log.count == length)
   }
 
   // Case D13.
   @Test func `an object the server has already ends the upload as its duplicate`() {
-    Story.queued.history.when(Observation.alreadyStored(Samples.stored()))
+    Story.queued.history.when(UploadObservation.alreadyStored(Samples.stored()))
       .then(.deduplicated(Deduplicated(original: .remote(Samples.remote))))
-      .when(Observation.alreadyStored(Samples.stored())).thenNothing()
+      .when(UploadObservation.alreadyStored(Samples.stored())).thenNothing()
   }
 
   @Test func `an object stored by an earlier session of ours is our own commit`() {
-    Story.expired.history.when(Observation.alreadyStored(Samples.stored()))
+    Story.expired.history.when(UploadObservation.alreadyStored(Samples.stored()))
       .then(received, committed[0], committed[1])
   }
 
   @Test func `an object with another hash is no duplicate`() {
     Story.queued.history
-      .when(Observation.alreadyStored(Samples.stored(hash: Samples.otherHash)))
+      .when(UploadObservation.alreadyStored(Samples.stored(hash: Samples.otherHash)))
       .then(.attentionNeeded(AttentionNeeded(reason: .hashMismatch, status: 200)))
   }
 
   @Test func `a conflict names the version once and asks for a person`() {
-    Story.received.history.when(Observation.conflicted(currentVersion: 6))
+    Story.received.history.when(UploadObservation.conflicted(currentVersion: 6))
       .then(
         .conflicted(Conflicted(currentVersion: 6)),
         .attentionNeeded(AttentionNeeded(reason: .conflict, status: 409))
       )
-      .when(Observation.conflicted(currentVersion: 6)).thenNothing()
-      .when(Observation.conflicted(currentVersion: 7))
+      .when(UploadObservation.conflicted(currentVersion: 6)).thenNothing()
+      .when(UploadObservation.conflicted(currentVersion: 7))
       .then(.conflicted(Conflicted(currentVersion: 7)))
   }
 
   // Case B14.
   @Test func `the same obstacle asks for a person once`() {
-    let refusal = Observation.blocked(.refused, status: 422)
+    let refusal = UploadObservation.blocked(.refused, status: 422)
     Story.inFlight.history.when(refusal)
       .then(.attentionNeeded(AttentionNeeded(reason: .refused, status: 422)))
       .when(refusal).thenNothing()

@@ -48,7 +48,7 @@ struct RandomHistoryTests {
   func `claims in any order and doubled reach the same state`(number: UInt64) {
     var seed = Seed(number)
     let start = given(Samples.opened()).and((0..<3).map { Samples.sent($0) })
-    var claims: [Observation] = (0..<3).filter { _ in !seed.once(in: 4) }
+    var claims: [UploadObservation] = (0..<3).filter { _ in !seed.once(in: 4) }
       .map { Samples.held($0, server: Array(0...$0)) }
     claims += (0..<3).filter { _ in seed.once(in: 3) }.map {
       .partFailed(Samples.transfer($0), .interrupted, status: nil, notBefore: nil)
@@ -63,7 +63,7 @@ struct RandomHistoryTests {
     }
   }
 
-  private static func outcome(of claims: [Observation], on start: History) -> [String] {
+  private static func outcome(of claims: [UploadObservation], on start: History) -> [String] {
     var history = start
     for claim in claims { history.record(history.upload.decide(claim)) }
     let upload = history.upload
@@ -134,7 +134,7 @@ private struct RandomWorld {
   }
 
   private mutating func observe() {
-    let observation: Observation =
+    let observation: UploadObservation =
       switch seed.below(24) {
       case 0..<4: .opened(offer())
       case 4..<13: .partHeld(transfer(), received: parts())

@@ -172,7 +172,7 @@ struct ReconciliationTests {
       #expect(history.upload.attention == nil)
       let offer = Samples.offer(
         SessionReference("ses-\(session)"), byteCount: byteCount, holding: parts)
-      history.record(history.upload.decide(Observation.opened(offer)))
+      history.record(history.upload.decide(UploadObservation.opened(offer)))
       history.record(Reconciliation.compare(history.upload, with: .gone))
     }
     #expect(history.upload.attention?.reason == .serverInconsistent)

@@ -127,7 +127,7 @@ extension Samples {
 
   static func held(
     _ part: Int, attempt: Int = 1, server parts: [Int], launch: Int64 = 1
-  ) -> Observation {
+  ) -> UploadObservation {
     .partHeld(transfer(part, attempt: attempt, launch: launch), received: PartSet(parts))
   }
 }

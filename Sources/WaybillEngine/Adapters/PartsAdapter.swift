@@ -129,7 +129,7 @@ extension PartsAdapter {
   /// that a blocked upload has nothing in flight.
   public static func observations(
     of verdict: Verdict, on transfer: TransferDescription, pace: Pace
-  ) -> [Observation] {
+  ) -> [UploadObservation] {
     switch verdict {
     case .statement(.held(let received)): [.partHeld(transfer, received: received)]
     case .statement(.committed(let object)): [.committed(object)]
@@ -160,7 +160,7 @@ extension PartsAdapter {
   /// The account of a status goes to `Reconciliation` instead: see `serverStatus`.
   public static func observation(
     of verdict: Verdict, on step: DelayedStep, pace: Pace
-  ) -> Observation? {
+  ) -> UploadObservation? {
     switch verdict {
     case .statement(.opened(let offer)): return .opened(offer)
     case .statement(.alreadyStored(let object)): return .alreadyStored(object)

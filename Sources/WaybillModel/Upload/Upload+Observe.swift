@@ -1,5 +1,5 @@
 /// What a callback or a server reply claims. It may be late, doubled, out of order or wrong.
-public enum Observation: Equatable, Sendable {
+public enum UploadObservation: Equatable, Sendable {
   /// The server opened a session.
   case opened(SessionOffer)
   /// The server answered the opening with an object it has already.
@@ -20,7 +20,7 @@ public enum Observation: Equatable, Sendable {
 
 extension Upload {
   /// The events a claim amounts to in this state; none when it says nothing new.
-  public func decide(_ observation: Observation) -> [ProposedEvent] {
+  public func decide(_ observation: UploadObservation) -> [ProposedEvent] {
     switch observation {
     case .opened(let offer): opened(offer)
     case .alreadyStored(let object): alreadyStored(object)
