@@ -2,7 +2,7 @@ public import WaybillModel
 
 /// One plausible value of everything, for tests that need some value and no special one.
 public enum Samples {
-  /// 2026-11-30T01:29:38Z.
+  /// 2026-11-29T01:29:38Z.
   public static let time = Timestamp(seconds: 1_795_915_778)
   /// An upload.
   public static let upload = UploadID(high: 0x01a2_24f5_0c90_7000, low: 0x8000_0000_0000_0001)

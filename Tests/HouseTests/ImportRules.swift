@@ -18,6 +18,7 @@ enum ImportRules {
     "WaybillTrace": ["WaybillModel", "WaybillSystem", "WaybillHash", "CLZ4"],
     "WaybillEngine": [
       "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger", "WaybillTrace", "CCurl",
+      "Observation",
     ],
     "WaybillServer": [
       "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "CMicroHTTPD",

@@ -101,7 +101,7 @@ public struct PhraseStyle: Sendable {
     length / divisor + (length % divisor >= divisor / 2 ? 1 : 0)
   }
 
-  /// A moment to the minute: `2026-11-30 01:29 UTC`.
+  /// A moment to the minute: `2026-11-29 01:29 UTC`.
   public static let utcMinutes: @Sendable (Timestamp) -> String = { moment in
     let time = CalendarTime(secondsSinceEpoch: moment.seconds)
     return "\(time.dateText) \(time.timeText.prefix(5)) UTC"

@@ -78,12 +78,14 @@ extension StateCopy {
         Phrase("state.queued.detail", "It is sent when its turn comes"), glyph: "clock")
   }
 
-  /// The whole of the queue, or one upload of it, held up.
-  static func waiting(_ waiting: Waiting) -> StateCopy {
-    StateCopy(
-      waiting.reason == .paused
-        ? Phrase("state.paused.title", "Paused") : Phrase("state.waiting.title", "Waiting"),
-      waiting.reason.phrase,
+  /// What is said of an upload that waits, or of all of them where they wait for the same.
+  public static func waiting(_ waiting: Waiting) -> StateCopy {
+    guard waiting.reason != .paused else {
+      return StateCopy(
+        Phrase("state.paused.title", "Paused"), waiting.reason.phrase, glyph: waiting.reason.glyph)
+    }
+    return StateCopy(
+      Phrase("state.waiting.title", "Waiting"), waiting.reason.phrase,
       timing: waiting.until.map {
         Phrase("state.waiting.timing", "Next try not before %1$@", .moment($0))
       }, glyph: waiting.reason.glyph)
@@ -110,12 +112,5 @@ extension StateCopy {
     StateCopy(
       Phrase("state.needs_attention.title", "Needs attention"), reason.phrase, actions: actions,
       glyph: "exclamationmark.triangle.fill")
-  }
-}
-
-extension StateCopy {
-  /// What is said where everything waits for the same, above a list; nil while nothing does.
-  public static func banner(_ conditions: Conditions) -> StateCopy? {
-    conditions.waiting.map { StateCopy.waiting($0) }
   }
 }
