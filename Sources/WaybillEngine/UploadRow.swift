@@ -9,22 +9,25 @@ public import WaybillModel
 public final class UploadRow: nonisolated Identifiable {
   /// The upload.
   public nonisolated let id: UploadID
-  /// The person's name for the file on one line, with what could deceive the eye spelled out.
-  public let name: String
-  /// The length of the file in bytes.
-  public let byteCount: Int64
-  let added: GlobalPosition
   private var row: QueueRow
   private let surroundings: Surroundings
+  /// The batch it was last counted in.
+  @ObservationIgnored var counted: Int?
 
   init(_ row: QueueRow, in surroundings: Surroundings) {
     id = row.upload.id
-    name = row.upload.fileName.display
-    byteCount = row.upload.byteCount
-    added = row.added
     self.row = row
     self.surroundings = surroundings
   }
+
+  /// The person's name for the file on one line, with what could deceive the eye spelled out.
+  public var name: String { row.upload.fileName.display }
+
+  /// The length of the file in bytes.
+  public var byteCount: Int64 { row.upload.byteCount }
+
+  /// The position of its first event; it gives the order of adding.
+  var added: GlobalPosition { row.added }
 
   /// The six-state view of it; nil once it was given up.
   public var state: UploadState? { row.evidence }

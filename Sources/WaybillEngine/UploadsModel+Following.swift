@@ -54,44 +54,41 @@ extension UploadsModel {
   private func take(_ update: QueueUpdate, of number: Int) -> Bool {
     guard number == followings else { return false }
     if update.kind == .beginning { replayed = rows.isEmpty ? nil : [] }
-    var changes: [(upload: UploadID, share: UploadShare?)] = take(update.rows)
-    var gone = Set(update.left.filter { known[$0] != nil })
+    take(update.rows, isReplay: update.kind != .change)
     if update.kind != .change { replayed?.formUnion(update.rows.lazy.map(\.upload.id)) }
+    var gone = Set(update.left.filter { known[$0] != nil })
     if update.isWhole, let seen = replayed {
       gone.formUnion(known.keys.filter { !seen.contains($0) })
       replayed = nil
     }
     remove(gone)
-    changes += gone.map { ($0, nil) }
     surroundings.take(update.conditions)
-    tally.take(changes, isReplay: update.kind != .change)
     if update.isWhole {
+      tally.settle()
       if tally.progress != progress { progress = tally.progress }
       if !isLoaded { isLoaded = true }
     }
     return true
   }
 
-  private func take(
-    _ updated: [QueueRow]
-  ) -> [(upload: UploadID, share: UploadShare?)] {
-    var changes: [(upload: UploadID, share: UploadShare?)] = []
-    changes.reserveCapacity(updated.count)
+  private func take(_ updated: [QueueRow], isReplay: Bool) {
     var new: [UploadRow] = []
     for update in updated {
-      let id = update.upload.id
-      if let row = known[id] {
+      let row: UploadRow
+      let before: UploadShare?
+      if let old = known[update.upload.id] {
+        row = old
+        before = row.share
         row.take(update)
-        changes.append((id, row.share))
       } else {
-        let row = UploadRow(update, in: surroundings)
-        known[id] = row
+        row = UploadRow(update, in: surroundings)
+        before = nil
+        known[row.id] = row
         new.append(row)
-        changes.append((id, row.share))
       }
+      tally.take(from: before, to: row.share, counted: &row.counted, isReplay: isReplay)
     }
     if !new.isEmpty { insert(new) }
-    return changes
   }
 
   /// What is new was nearly always added last; what was not goes to its place.
@@ -104,7 +101,10 @@ extension UploadsModel {
 
   private func remove(_ gone: Set<UploadID>) {
     guard !gone.isEmpty else { return }
-    for id in gone { known[id] = nil }
+    for id in gone {
+      guard let row = known.removeValue(forKey: id) else { continue }
+      tally.take(from: row.share, to: nil, counted: &row.counted)
+    }
     rows.removeAll { gone.contains($0.id) }
   }
 

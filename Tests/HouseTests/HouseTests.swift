@@ -89,12 +89,17 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: Repository.here.exists(examplePath), "the example waits for the engine"))
-  func `the example of the README is the file that is compiled`() throws {
-    let readme = SourceFile(path: "README.md", text: try repository.text("README.md"))
-    let source = SourceFile(path: examplePath, text: try repository.text(examplePath))
-    expectNone(ReadmeRules.example(readme, source: source))
+  @Test(
+    arguments: [
+      ("README.md", "Tests/HouseTests/ReadmeExample.swift"),
+      (
+        "Sources/WaybillEngine/WaybillEngine.docc/BindAScreen.md",
+        "Tests/HouseTests/ScreenExample.swift"
+      ),
+    ])
+  func `the example of a page is the file that is compiled`(page: String, source: String) throws {
+    let page = SourceFile(path: page, text: try repository.text(page))
+    let source = SourceFile(path: source, text: try repository.text(source))
+    expectNone(ReadmeRules.example(page, source: source))
   }
 }
-
-private let examplePath = "Tests/HouseTests/ReadmeExample.swift"

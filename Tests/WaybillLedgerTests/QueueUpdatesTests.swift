@@ -74,13 +74,14 @@ struct QueueUpdatesTests {
     await ledger.close()
   }
 
-  @Test(arguments: [
-    .paused, .cancelled(Cancelled(reason: .user)),
-    .attentionNeeded(AttentionNeeded(reason: .quota, status: 507)),
-    .partFailed(
-      PartFailed(
-        part: PartNumber(0), attempt: 1, failure: .offline, notBefore: Samples.time)),
-  ] as [UploadEvent])
+  @Test(
+    arguments: [
+      .paused, .cancelled(Cancelled(reason: .user)),
+      .attentionNeeded(AttentionNeeded(reason: .quota, status: 507)),
+      .partFailed(
+        PartFailed(
+          part: PartNumber(0), attempt: 1, failure: .offline, notBefore: Samples.time)),
+    ] as [UploadEvent])
   func `a row carries the evidence of what went wrong, and of what was wished`(
     event: UploadEvent
   ) async throws {

@@ -64,12 +64,12 @@ struct StateCopyTests {
       } else if let waiting = situation.waiting, copy == StateCopy.waiting(waiting) {
         text += "\(situation.words): as if queued for it\n"
       } else {
+        let next = copy.actions.map(\.rawValue).joined(separator: ", ")
         let lines = [
           situation.words, "title  \(style.text(copy.title))",
           "detail \(style.text(copy.detail))",
           "timing \(copy.timing.map { style.text($0) } ?? "-")",
-          "next   \(copy.actions.isEmpty ? "-" : copy.actions.map(\.rawValue).joined(separator: ", "))",
-          "glyph  \(copy.glyph)", "label  \(copy.label())",
+          "next   \(next.isEmpty ? "-" : next)", "glyph  \(copy.glyph)", "label  \(copy.label())",
         ]
         text += lines.joined(separator: "\n  ") + "\n"
         before = copy

@@ -34,6 +34,8 @@ extension PartsAdapter {
   /// Carries one part; nil without a session or for a part it does not have.
   ///
   /// - Parameters:
+  ///   - part: which.
+  ///   - upload: its upload.
   ///   - path: the staged copy, one of our own files.
   ///   - digest: the SHA-256 of the part's bytes, taken from the copy.
   public func part(

@@ -61,109 +61,6 @@ public struct BatchProgress: Equatable, Sendable {
   private static let most: Int64 = 9900
 }
 
-/// What one upload adds to the progress of its batch.
-public struct UploadShare: Equatable, Sendable {
-  /// Whether an upload still has a way to go.
-  public enum Standing: Equatable, Sendable {
-    /// It goes on, or waits to.
-    case open
-    /// A person has to decide.
-    case attention
-    /// The server has committed it.
-    case done
-  }
-
-  /// How it stands.
-  public let standing: Standing
-  /// Its length in bytes.
-  public let totalBytes: Int64
-  /// Bytes the server acknowledged, at most `totalBytes`.
-  public let confirmedBytes: Int64
-  /// Acknowledged bytes and those on the way, at least `confirmedBytes`, at most `totalBytes`.
-  public let sentBytes: Int64
-
-  /// Makes a share; byte counts are held within each other.
-  public init(_ standing: Standing, total: Int64, confirmed: Int64, sent: Int64) {
-    self.standing = standing
-    totalBytes = max(0, total)
-    let isDone = standing == .done
-    confirmedBytes = isDone ? totalBytes : min(max(0, confirmed), totalBytes)
-    sentBytes = isDone ? totalBytes : min(max(sent, confirmedBytes), totalBytes)
-  }
-
-  /// The share of an upload in some state; nil once it was given up.
-  public init?(_ state: UploadState?, total: Int64, confirmed: Int64, sent: Int64) {
-    switch state {
-    case nil: return nil
-    case .committed: self.init(.done, total: total, confirmed: total, sent: total)
-    case .needsAttention:
-      self.init(.attention, total: total, confirmed: confirmed, sent: sent)
-    case .savedLocally, .queued, .sending, .verifying:
-      self.init(.open, total: total, confirmed: confirmed, sent: sent)
-    }
-  }
-}
-
-/// Keeps the progress of the current batch while its uploads change, one by one.
-public struct BatchTally: Sendable {
-  /// How far the batch is.
-  public private(set) var progress = BatchProgress()
-  private var members: [UploadID: UploadShare] = [:]
-  private var openCount = 0
-
-  /// Nothing is known of any upload.
-  public init() {}
-
-  /// Takes changes that belong together.
-  ///
-  /// Complexity: of the order of the changes; with the first upload of a new batch, of the order of
-  /// the batch that is over.
-  ///
-  /// - Parameters:
-  ///   - changes: uploads, each with its share now; nil for one that was given up or has left the
-  ///     ledger.
-  ///   - isReplay: whether they tell how things stand rather than what is new. What is done then,
-  ///     and was not seen before, was done before the batch began.
-  public mutating func take(
-    _ changes: [(upload: UploadID, share: UploadShare?)], isReplay: Bool = false
-  ) {
-    var holds = true
-    var mayBegin = openCount == 0
-    for (upload, share) in changes {
-      guard let member = members[upload] else {
-        guard let share, !(isReplay && share.standing == .done) else { continue }
-        if mayBegin, share.standing != .attention {
-          begin()
-          mayBegin = false
-        }
-        holds = false
-        members[upload] = share
-        count(share, 1)
-        continue
-      }
-      guard share != member else { continue }
-      if (share?.confirmedBytes ?? -1) < member.confirmedBytes { holds = false }
-      count(member, -1)
-      members[upload] = share
-      if let share { count(share, 1) }
-    }
-    progress.settle(holds: holds)
-  }
-
-  /// Drops what is done: a new batch has none of it.
-  private mutating func begin() {
-    for (upload, share) in members where share.standing == .done {
-      count(share, -1)
-      members[upload] = nil
-    }
-  }
-
-  private mutating func count(_ share: UploadShare, _ sign: Int) {
-    if share.standing == .open { openCount += sign }
-    progress.add(share, sign)
-  }
-}
-
 extension BatchProgress {
   fileprivate mutating func add(_ share: UploadShare, _ sign: Int) {
     count += sign
@@ -172,6 +69,15 @@ extension BatchProgress {
     totalBytes &+= share.totalBytes * Int64(sign)
     confirmedBytes &+= share.confirmedBytes * Int64(sign)
     sentBytes &+= share.sentBytes * Int64(sign)
+  }
+
+  /// What is done is no part of a new batch.
+  fileprivate mutating func dropDone(_ bytes: Int64) {
+    count -= doneCount
+    doneCount = 0
+    totalBytes &-= bytes
+    confirmedBytes &-= bytes
+    sentBytes &-= bytes
   }
 
   /// Works out how far the bytes are.
@@ -186,5 +92,116 @@ extension BatchProgress {
       now = min(totalBytes.dividingFullWidth(parts).quotient, BatchProgress.most)
     }
     share = holds ? max(now, min(share, BatchProgress.most)) : now
+  }
+}
+
+/// What one upload adds to the progress of its batch.
+package struct UploadShare: Equatable, Sendable {
+  /// Whether an upload still has a way to go.
+  package enum Standing: Equatable, Sendable {
+    /// It goes on, or waits to.
+    case open
+    /// A person has to decide.
+    case attention
+    /// The server has committed it.
+    case done
+  }
+
+  package let standing: Standing
+  package let totalBytes: Int64
+  /// At most `totalBytes`.
+  package let confirmedBytes: Int64
+  /// At least `confirmedBytes`, at most `totalBytes`.
+  package let sentBytes: Int64
+
+  /// Makes a share; byte counts are held within each other.
+  package init(_ standing: Standing, total: Int64, confirmed: Int64, sent: Int64) {
+    self.standing = standing
+    totalBytes = max(0, total)
+    let isDone = standing == .done
+    confirmedBytes = isDone ? totalBytes : min(max(0, confirmed), totalBytes)
+    sentBytes = isDone ? totalBytes : min(max(sent, confirmedBytes), totalBytes)
+  }
+
+  /// The share of an upload in some state; nil once it was given up.
+  package init?(_ state: UploadState?, total: Int64, confirmed: Int64, sent: Int64) {
+    switch state {
+    case nil: return nil
+    case .committed: self.init(.done, total: total, confirmed: total, sent: total)
+    case .needsAttention:
+      self.init(.attention, total: total, confirmed: confirmed, sent: sent)
+    case .savedLocally, .queued, .sending, .verifying:
+      self.init(.open, total: total, confirmed: confirmed, sent: sent)
+    }
+  }
+}
+
+/// Keeps the progress of the current batch while its uploads change, one by one.
+///
+/// It knows sums only: whoever keeps the uploads keeps the share each of them had, and in which
+/// batch it was counted.
+package struct BatchTally: Sendable {
+  /// How far the batch is, as of the last `settle`.
+  package private(set) var progress = BatchProgress()
+  private var sums = BatchProgress()
+  private var doneBytes: Int64 = 0
+  private var batch = 0
+  private var holds = true
+
+  package init() {}
+
+  private var openCount: Int { sums.count - sums.doneCount - sums.attentionCount }
+  /// Whether the next upload that joins begins a batch.
+  private var mayBegin = true
+
+  /// Takes the change of one upload.
+  ///
+  /// - Parameters:
+  ///   - before: the share it had; nil for one that was not known.
+  ///   - after: the share it has; nil for one that was given up or has left the ledger.
+  ///   - counted: the batch it was last counted in; nil for one that never was.
+  ///   - isReplay: whether this tells how things stand rather than what is new. What is done then,
+  ///     and was not known, was done before the batch began.
+  package mutating func take(
+    from before: UploadShare?, to after: UploadShare?, counted: inout Int?, isReplay: Bool = false
+  ) {
+    // What is not done is in every batch until it is.
+    let isMember = counted != nil && (before?.standing != .done || counted == batch)
+    guard isMember, let before else {
+      guard before == nil, let after, !(isReplay && after.standing == .done) else { return }
+      if mayBegin, after.standing != .attention { begin() }
+      holds = false
+      counted = batch
+      return add(after, 1)
+    }
+    guard before != after else { return }
+    if (after?.confirmedBytes ?? -1) < before.confirmedBytes { holds = false }
+    add(before, -1)
+    if let after {
+      counted = batch
+      add(after, 1)
+    } else {
+      counted = nil
+    }
+  }
+
+  /// Ends a run of changes that belong together: `progress` tells of them.
+  package mutating func settle() {
+    sums.settle(holds: holds)
+    progress = sums
+    holds = true
+    mayBegin = openCount == 0
+  }
+
+  private mutating func begin() {
+    batch += 1
+    mayBegin = false
+    sums.dropDone(doneBytes)
+    doneBytes = 0
+  }
+
+  private mutating func add(_ share: UploadShare, _ sign: Int) {
+    if share.standing == .done { doneBytes &+= share.totalBytes * Int64(sign) }
+    sums.add(share, sign)
   }
 }
