@@ -233,6 +233,31 @@ struct UploadsModelTests {
     #expect(model.notice == nil)
   }
 
+  // Case E03: a later word of the server does not begin it anew.
+  @Test func `verifying goes on since the server had every byte`() async throws {
+    let screen = try await ScreenFixture()
+    let model = screen.model
+    let life = UploadLife(1, to: .received, partCount: 1)
+    try await screen.ledger.append(Array(life.events.dropLast()), to: life.id, expecting: .none)
+    model.onAppear()
+    await until { model.rows.first?.state == .verifying }
+    let row = try #require(model.rows.first)
+    var style = PhraseStyle()
+    style.moment = { $0.description }
+    let label = row.copy.label(style)
+    let whole = try #require(try await screen.files.events(screen.ledger, of: life.id).last)
+    #expect(whole.kindName == "part.confirmed" && label.hasSuffix("Since \(whole.time)"))
+    let seen = watch(of: { (row.copy.label(style), row.canRetry) }) { $0.1 }
+    var updates = screen.ledger.uploads().makeAsyncIterator()
+    _ = try await updates.next()
+    try await screen.record(.received(Received(byteCount: row.byteCount)), life.id)
+    let later = try #require(try await updates.next()?.rows.first?.verifyingSince)
+    #expect(later > whole.time)
+    try await screen.record(.attentionNeeded(AttentionNeeded(reason: .refused)), life.id)
+    #expect(await seen.value.dropLast().allSatisfy { $0.0 == label })
+    try await screen.end()
+  }
+
   @Test func `what holds up all uploads is said above the list and in each row`() async throws {
     let screen = try await ScreenFixture()
     let model = screen.model
