@@ -105,8 +105,8 @@ public final class UploadRow: nonisolated Identifiable {
 final class Surroundings {
   private(set) var waiting: Waiting?
 
-  func take(_ conditions: Conditions) {
-    if waiting != conditions.waiting { waiting = conditions.waiting }
+  func take(_ now: Waiting?) {
+    if waiting != now { waiting = now }
   }
 }
 

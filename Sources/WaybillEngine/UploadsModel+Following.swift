@@ -62,7 +62,7 @@ extension UploadsModel {
       replayed = nil
     }
     remove(gone)
-    surroundings.take(update.conditions)
+    surroundings.take(update.waiting)
     if update.isWhole {
       tally.settle()
       if tally.progress != progress { progress = tally.progress }

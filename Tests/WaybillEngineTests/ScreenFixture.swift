@@ -14,20 +14,24 @@ final class ScreenFixture {
   let engine: UploadEngine
   let model: UploadsModel
   let server: WaybillServer?
+  let transport: GatedTransport
   private var run: Task<UploadEngine.Ending, any Error>?
 
   /// - Parameters:
   ///   - faults: what the server does wrong; without a server when nil.
+  ///   - closed: the gates of the transport that are closed at first.
   ///   - haste: how much faster the engine's clock is than the wall's.
   ///   - clock: measures the pause between updates.
   init(
-    faults: String? = nil, haste: Int64 = 1, clock: any Clock<Duration> = HastyClock()
+    faults: String? = nil, closed: Set<GatedTransport.Gate> = [], haste: Int64 = 1,
+    clock: any Clock<Duration> = HastyClock()
   ) async throws {
     let files = try EngineFixture()
     self.files = files
     server = try faults.map { try files.startServer(faults: $0) }
     ledger = try await files.openLedger()
-    engine = files.engine(ledger, haste: haste)
+    transport = GatedTransport(closed: closed)
+    engine = files.engine(ledger, transport: transport, haste: haste)
     model = UploadsModel(
       engine: engine, destination: try Destination(server?.baseURL ?? "http://127.0.0.1:9"),
       clock: clock)
@@ -40,6 +44,8 @@ final class ScreenFixture {
   /// Ends what runs and the ledger.
   func end() async throws {
     model.onDisappear()
+    transport.open(.parts)
+    transport.open(.commits)
     await engine.stop()
     _ = try await run?.value
     await ledger.close()

@@ -32,7 +32,7 @@ struct UploadsModelCaseTests {
   @Test func `while the server takes its time the row says verifying, and since when`()
     async throws
   {
-    let screen = try await ScreenFixture(faults: "commit#1-3:504", haste: 10)
+    let screen = try await ScreenFixture(faults: "commit#1-3:504", closed: [.commits], haste: 10)
     let model = screen.model
     model.onAppear()
     await model.picked([try screen.files.picture("a.jpg", 100_000)])
@@ -42,6 +42,8 @@ struct UploadsModelCaseTests {
       $0.0?.word == .committed
     }
     screen.startRun()
+    await until { row.state == .verifying && model.progress.percent == 99 }
+    screen.transport.open(.commits)
     let verifying = await seen.value.filter { $0.0 == .verifying }
     #expect(!verifying.isEmpty)
     #expect(verifying.allSatisfy { $0.2 == 99 })

@@ -184,12 +184,11 @@ struct UploadsModelFollowingTests {
   }
 
   // Cases E05 and F01.
-  @Test func `25,000 uploads appear in pages, and one change reads one row`() async throws {
+  @Test func `25,000 uploads are all there at once, and one change reads one row`() async throws {
     let screen = try await ScreenFixture()
     let model = screen.model
     try await screen.seed(0..<25_000, to: .exported)
     let pages = Changes()
-    let lengths = watch(of: { model.rows.count }) { $0 == 25_000 }
     model.onAppear()
     withObservationTracking {
       _ = model.progress
@@ -197,8 +196,6 @@ struct UploadsModelFollowingTests {
       pages.note("progress")
     }
     await until { model.isLoaded }
-    let steps = await lengths.value
-    #expect(zip(steps, steps.dropFirst()).allSatisfy { $1 - $0 <= LedgerReader.maximumPage * 3 })
     var queued: [UploadID] = []
     var place: GlobalPosition?
     repeat {

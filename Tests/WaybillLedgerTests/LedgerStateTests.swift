@@ -25,7 +25,7 @@ struct LedgerStateTests {
     #expect(again.launch == LaunchGeneration(3))
     #expect(try await again.state().isSealed)
     #expect(try await again.reader.state().conditions.network == .offline)
-    #expect(try await again.reader.queue().rows.map(\.state) == [.waiting(Waiting(.offline))])
+    #expect(try await again.reader.queue().rows.map(\.state) == [.waiting(Waiting(.sealed))])
     await again.close()
   }
 

@@ -53,9 +53,15 @@ struct QueueUpdatesTests {
     try await ledger.append(.conditionsChanged(Conditions(network: .offline)), cause: .transport)
     let held = try await updates.next()
     #expect(held?.rows == [])
-    #expect(held?.conditions == Conditions(network: .offline))
+    #expect(held?.waiting == Waiting(.offline))
     try await ledger.append(.conditionsChanged(Conditions(network: .online)), cause: .transport)
-    #expect(try await updates.next()?.conditions == Conditions(network: .online))
+    let free = try await updates.next()
+    #expect(free != nil && free?.rows == [] && free?.waiting == nil)
+    try await ledger.append(.sealed, cause: .command)
+    #expect(try await updates.next()?.waiting == Waiting(.sealed))
+    #expect(try await ledger.reader.queue().rows.last?.state == .waiting(Waiting(.sealed)))
+    try await ledger.append(.unsealed, cause: .command)
+    #expect(try await updates.next()?.waiting == nil)
     await ledger.close()
   }
 

@@ -49,7 +49,7 @@ enum QueueProjection: Projection {
   /// Reads `stream's upload name, bytes, confirmed, in_flight, state, reason, until, remote_id` and
   /// the bytes of parts in flight that the transport has taken, in this order.
   static func read(
-    _ row: borrowing WaybillSQLite.Row, conditions: Conditions
+    _ row: borrowing WaybillSQLite.Row, waiting: Waiting?
   ) -> QueuedUpload? {
     guard let id = UploadID(row.text(0)) else { return nil }
     let byteCount = row.int(2)
@@ -60,7 +60,7 @@ enum QueueProjection: Projection {
       state: state(
         word: row.text(5), reason: row.optionalText(6), until: row.optionalInt(7),
         remote: row.optionalText(8)
-      ).held(by: conditions))
+      ).held(by: waiting))
   }
 
   private static func state(

@@ -72,7 +72,7 @@ extension LedgerReader {
   public func queue(
     after page: GlobalPosition? = nil, limit: Int = LedgerReader.maximumPage
   ) throws(LedgerError) -> (rows: [QueuedUpload], next: GlobalPosition?) {
-    let conditions = try state().conditions
+    let waiting = try state().waiting
     return try read("reading the queue") { connection throws(SQLiteError) in
       let statement = try connection.prepare(
         """
@@ -89,7 +89,7 @@ extension LedgerReader {
       var read = 0
       var last: Int64 = 0
       try statement.forEachRow { row in
-        if let upload = QueueProjection.read(row, conditions: conditions) { rows.append(upload) }
+        if let upload = QueueProjection.read(row, waiting: waiting) { rows.append(upload) }
         read += 1
         last = row.int(10)
         return true

@@ -67,8 +67,8 @@ extension LedgerReader {
   /// One page of the queue with the evidence behind each row.
   func queuePage(
     after place: GlobalPosition?
-  ) throws(LedgerError) -> (rows: [QueueRow], next: GlobalPosition?, conditions: Conditions) {
-    let conditions = try state().conditions
+  ) throws(LedgerError) -> (rows: [QueueRow], next: GlobalPosition?, waiting: Waiting?) {
+    let waiting = try state().waiting
     return try read("reading the queue") { connection throws(SQLiteError) in
       let statement = try connection.prepare(LedgerReader.pageQuery)
       statement.bind(1, place?.value ?? 0)
@@ -82,7 +82,7 @@ extension LedgerReader {
         last = row.int(10)
         return true
       }
-      return (rows, read == LedgerReader.maximumPage ? GlobalPosition(last) : nil, conditions)
+      return (rows, read == LedgerReader.maximumPage ? GlobalPosition(last) : nil, waiting)
     }
   }
 
@@ -93,7 +93,7 @@ extension LedgerReader {
     var left: [UploadID] = []
     /// Up to where this goes; the head may be further.
     var position: GlobalPosition
-    var conditions: Conditions
+    var waiting: Waiting?
     /// Whether rows went that no event of their own tells of.
     var hasLostRows = false
   }
@@ -102,7 +102,7 @@ extension LedgerReader {
   func queueChanges(since position: GlobalPosition) throws(LedgerError) -> Changes {
     let end = min(try head().value, position.value + LedgerReader.maximumChanges)
     var changes = Changes(
-      position: max(position, GlobalPosition(end)), conditions: try state().conditions)
+      position: max(position, GlobalPosition(end)), waiting: try state().waiting)
     try read("reading what has changed in the queue") { connection throws(SQLiteError) in
       let removal = try connection.prepare(
         "SELECT 1 FROM events WHERE position > ?1 AND position <= ?2 AND +stream = 0"
@@ -129,7 +129,7 @@ extension LedgerReader {
 extension QueueRow {
   /// Reads the columns of `LedgerReader.rowColumns`; nil where the upload has no row in the queue.
   fileprivate init?(_ row: borrowing WaybillSQLite.Row) {
-    guard !row.isNull(10), let upload = QueueProjection.read(row, conditions: Conditions()) else {
+    guard !row.isNull(10), let upload = QueueProjection.read(row, waiting: nil) else {
       return nil
     }
     self.upload = upload

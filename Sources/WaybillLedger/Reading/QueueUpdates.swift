@@ -21,8 +21,8 @@ public struct QueueUpdate: Equatable, Sendable {
   public let rows: [QueueRow]
   /// Uploads that are not in the queue any more, or never were: they ended as duplicates.
   public let left: [UploadID]
-  /// What holds up all uploads; the rows' own states do not speak of it.
-  public let conditions: Conditions
+  /// What all uploads wait for; the rows' own states do not speak of it.
+  public let waiting: Waiting?
 }
 
 /// The queue as it is, page by page, followed by its changes for as long as someone asks.
@@ -44,7 +44,7 @@ public struct QueueUpdates: AsyncSequence, Sendable {
     private var position: GlobalPosition?
     /// The end of the last page of a replay that goes on.
     private var place: GlobalPosition?
-    private var conditions = Conditions()
+    private var waiting: Waiting?
 
     init(ledger: Ledger) { self.ledger = ledger }
 
@@ -72,12 +72,12 @@ public struct QueueUpdates: AsyncSequence, Sendable {
           self.position = nil
           continue
         }
-        let isHeldAnew = changes.conditions != conditions
+        let isHeldAnew = changes.waiting != waiting
         guard isHeldAnew || !changes.rows.isEmpty || !changes.left.isEmpty else { continue }
-        conditions = changes.conditions
+        waiting = changes.waiting
         return QueueUpdate(
           kind: .change, isWhole: true, rows: changes.rows, left: changes.left,
-          conditions: conditions)
+          waiting: waiting)
       }
       return nil
     }
@@ -90,10 +90,10 @@ public struct QueueUpdates: AsyncSequence, Sendable {
       }
       let page = try await ledger.reader.queuePage(after: place)
       place = page.next
-      conditions = page.conditions
+      waiting = page.waiting
       return QueueUpdate(
         kind: isFirst ? .beginning : .page, isWhole: place == nil, rows: page.rows, left: [],
-        conditions: conditions)
+        waiting: waiting)
     }
   }
 }

@@ -7,6 +7,7 @@ extension Waiting.Reason {
     case .credentials: Phrase("waiting.credentials", "The server wants you to sign in again")
     case .quota: Phrase("waiting.quota", "The account has no room left")
     case .paused: Phrase("waiting.paused", "You hold it back; resume it to go on")
+    case .sealed: Phrase("waiting.sealed", "You are signed out; sign in to go on")
     }
   }
 
@@ -23,6 +24,8 @@ extension Waiting.Reason {
       Phrase("verifying.quota", "The server has everything, but the account has no room left")
     case .paused:
       Phrase("verifying.paused", "The server has everything; you hold the rest back")
+    case .sealed:
+      Phrase("verifying.sealed", "The server has everything, but you are signed out")
     }
   }
 
@@ -33,6 +36,7 @@ extension Waiting.Reason {
     case .credentials: "person.crop.circle.badge.exclamationmark"
     case .quota: "externaldrive.badge.xmark"
     case .paused: "pause.circle"
+    case .sealed: "lock"
     }
   }
 }

@@ -30,7 +30,7 @@ public struct StateCopy: Equatable, Sendable {
   /// - Parameters:
   ///   - state: the six-state view of the upload; nil once it was given up.
   ///   - waiting: what holds it up beside its own state: what holds up all of them, such as
-  ///     `Conditions.waiting`. It is said only of what is still to be sent or checked.
+  ///     `LedgerState.waiting`. It is said only of what is still to be sent or checked.
   ///   - verifyingSince: when the server last said something of its bytes, where it is verifying.
   public init(_ state: UploadState?, waiting: Waiting? = nil, verifyingSince: Timestamp? = nil) {
     switch state {

@@ -27,6 +27,9 @@ public struct LedgerState: Equatable, Sendable {
     self.tailLost = tailLost
   }
 
+  /// What every upload waits for; nil when nothing holds them up.
+  public var waiting: Waiting? { isSealed ? Waiting(.sealed) : conditions.waiting }
+
   /// Folds one recorded event into the state. Total, as for uploads.
   public mutating func evolve(_ recorded: RecordedEvent) {
     revision = recorded.revision

@@ -80,8 +80,13 @@ extension QueuedUpload.State {
   /// The state while some conditions hold: what is in line or on its way waits for what holds
   /// everything up.
   public func held(by conditions: Conditions) -> QueuedUpload.State {
+    held(by: conditions.waiting)
+  }
+
+  /// The state while everything waits for something, or for nothing.
+  public func held(by waiting: Waiting?) -> QueuedUpload.State {
     switch self {
-    case .queued, .uploading: conditions.waiting.map { .waiting($0) } ?? self
+    case .queued, .uploading: waiting.map { .waiting($0) } ?? self
     case .waiting, .done, .failed, .cancelled: self
     }
   }

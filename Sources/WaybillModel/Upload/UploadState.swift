@@ -60,6 +60,8 @@ public struct Waiting: Hashable, Sendable {
     case quota
     /// A person holds it back.
     case paused
+    /// The ledger is sealed: its account is signed out here.
+    case sealed
   }
 
   /// Why.

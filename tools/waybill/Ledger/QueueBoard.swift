@@ -9,7 +9,7 @@ actor QueueBoard {
   private var places: [UploadID: Int] = [:]
   private var uploads: [QueuedUpload] = []
   private var rows: [BoardRow] = []
-  private var conditions = Conditions()
+  private var waiting: Waiting?
 
   init(_ ledger: Ledger, _ board: LiveBoard) {
     self.ledger = ledger
@@ -20,8 +20,8 @@ actor QueueBoard {
   func follow() async {
     var updates = ledger.uploads().makeAsyncIterator()
     while let update = try? await updates.next() {
-      let isHeldAnew = update.conditions != conditions
-      conditions = update.conditions
+      let isHeldAnew = update.waiting != waiting
+      waiting = update.waiting
       if isHeldAnew { uploads.filter(\.isOpen).forEach { take($0) } }
       for row in update.rows where update.kind == .change || row.upload.isOpen { take(row.upload) }
       await board.update(rows, totals)
@@ -47,7 +47,7 @@ actor QueueBoard {
   private func take(_ upload: QueuedUpload) {
     let place = places[upload.id] ?? rows.count
     let row = BoardRow(
-      id: place, name: upload.fileName.display, state: ItemState(upload, conditions),
+      id: place, name: upload.fileName.display, state: ItemState(upload, waiting),
       done: upload.bytesSent, total: upload.byteCount)
     if place == rows.count {
       places[upload.id] = place
@@ -91,9 +91,10 @@ extension ItemState {
     }
   }
 
-  /// The state of a queued upload in the words of the board, while some conditions hold.
-  init(_ upload: QueuedUpload, _ conditions: Conditions = Conditions()) {
-    switch upload.state.held(by: conditions) {
+  /// The state of a queued upload in the words of the board, while everything waits for
+  /// something.
+  init(_ upload: QueuedUpload, _ waiting: Waiting? = nil) {
+    switch upload.state.held(by: waiting) {
     case .queued: self = .queued
     case .uploading: self = upload.bytesSent < upload.byteCount ? .sending : .verifying
     case .waiting(let waiting): self = .waiting(waiting.reason.words)

@@ -10,6 +10,7 @@ extension Waiting.Reason {
     case .credentials: "sign-in"
     case .quota: "room in the account"
     case .paused: "paused"
+    case .sealed: "signed out"
     }
   }
 }
@@ -20,6 +21,7 @@ extension Waiting.Reason {
     switch self {
     case .offline: "the server was out of reach; 'waybill push' tries again"
     case .credentials: "the server did not accept the credential; push with a valid token"
+    case .sealed: "the ledger is sealed; sign in to its account again"
     case .retrying, .quota, .paused: words
     }
   }
