@@ -116,7 +116,7 @@ func eventually(_ condition: () async throws -> Bool) async throws {
 
 /// What `work` gives, or nil when it is not done within a generous time; it is cancelled then.
 func within<T: Sendable>(
-  _ limit: Duration = .seconds(30), _ work: @escaping @Sendable () async throws -> T
+  _ limit: Duration = .seconds(120), _ work: @escaping @Sendable () async throws -> T
 ) async throws -> T? {
   try await withThrowingTaskGroup(of: T?.self) { group in
     group.addTask { try await work() }

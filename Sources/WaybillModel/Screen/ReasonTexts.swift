@@ -58,6 +58,8 @@ extension AttentionReason {
     case .conflict: "The record on the server has changed in the meantime"
     case .attemptsExhausted: "Sending it failed too often"
     case .protocolViolation: "The answers of the server make no sense"
+    case .notOurServer: "Something else answers in place of the server"
+    case .serverUnfinished: "The server does not come to an end with it"
     case .recordUnreadable: "What was recorded of it cannot be read"
     }
   }
