@@ -16,7 +16,8 @@ import WaybillModel
   {
     let (rig, ids) = try await pushed(2)
     #expect(
-      try await rig.run("archive").output == "nothing to move: no upload ended that long ago\n")
+      try await rig.run("archive").output
+        == "nothing to move: no upload ended that long ago, with its copy deleted since\n")
     let before = try await rig.document("show", ids[0])
     let log = try await rig.run("log", "--json").output
     let trial = try await rig.document("archive", "-n", "--older-than", "0s")

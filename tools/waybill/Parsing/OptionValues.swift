@@ -61,7 +61,7 @@ enum Quantity {
 
   /// Reads `30s`, `5m`, `2h`, `1d`, `250ms` and runs of them such as `1h30m`.
   static func duration(_ text: String) throws(ValueProblem) -> Duration {
-    let problem = ValueProblem("write a duration such as 250ms, 30s, 5m, 2h or 1h30m")
+    let problem = ValueProblem("write a duration such as 250ms, 30s, 5m, 2h, 1h30m or 7d")
     var rest = text.utf8[...]
     var total: Int64 = 0
     guard !rest.isEmpty else { throw problem }
