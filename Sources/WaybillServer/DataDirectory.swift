@@ -66,10 +66,20 @@ final class DataDirectory: Sendable {
       throw ServerError(.directory, "\(path) cannot be opened: \(SystemError.last.text)")
     }
     let file = OpenFile(descriptor)
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    guard takeLock(descriptor) else {
       throw ServerError(
         .inUse, "another server runs on \(folder): stop it, or name another data directory")
     }
     return file
+  }
+
+  /// Waits for the lock for at most a second: a server that has just ended may have a child on its
+  /// way to another program, which holds the lock until it is there.
+  private static func takeLock(_ descriptor: Int32) -> Bool {
+    for _ in 0..<20 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+      usleep(50_000)
+    }
+    return false
   }
 }

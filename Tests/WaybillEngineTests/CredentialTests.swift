@@ -51,7 +51,7 @@ import WaybillSystem
 
   @Test func `parts refused side by side lead to one new token`() async throws {
     let fixture = try EngineFixture()
-    let server = try fixture.startServer(faults: "part#1-4:401,part#1-4:delay=1000")
+    let server = try fixture.startServer(faults: "part#1-4:401,part#1-4:delay=3000")
     defer { server.stop() }
     let ledger = try await fixture.openLedger()
     let purse = Purse(EngineFixture.token, then: [EngineFixture.token])

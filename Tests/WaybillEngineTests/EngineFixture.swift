@@ -42,7 +42,7 @@ final class EngineFixture: Sendable {
   ) -> UploadEngine {
     var options = UploadEngine.Options()
     // A clock that runs fast uses patience up fast as well.
-    options.patienceMilliseconds = patience ?? (haste > 1 ? 3_600_000 : 3000)
+    options.patienceMilliseconds = patience ?? (haste > 1 ? 3_600_000 : 20_000)
     options.destination = destination
     return UploadEngine(
       ledger: ledger, transport: transport ?? CurlTransport(options: .test),

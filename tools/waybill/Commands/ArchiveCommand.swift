@@ -99,7 +99,8 @@ private struct ArchiveResult {
     }
     guard invocation.format == .text else { return try invocation.output.json(document) }
     guard uploads > 0 else {
-      return try invocation.output.line("nothing to move: no upload ended that long ago, with its copy deleted since")
+      return try invocation.output.line(
+        "nothing to move: no upload ended that long ago, with its copy deleted since")
     }
     let what =
       HumanText.count(uploads, "upload") + " with "
