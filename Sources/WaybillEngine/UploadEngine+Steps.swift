@@ -114,7 +114,7 @@ extension UploadEngine {
     live[transfer] = round
     await transport.start(transfer, request.authorized(by: token))
     // A stop may have passed while it was announced.
-    if isStopping { await transport.cancel(transfer) }
+    if isStopping, !transport.outlivesProcess { await transport.cancel(transfer) }
   }
 
   /// What is sent for a part, and its hash: the slice of the copy itself, or a file of its own for
@@ -184,6 +184,7 @@ extension UploadEngine {
       Task {
         do throws(LedgerError) {
           try await self.complete(transfer, outcome)
+          await self.transport.acknowledge(transfer)
         } catch {
           self.fail(error)
         }

@@ -141,7 +141,7 @@ public actor UploadEngine {
       return .success(try await work(mode))
     } catch {
       await stopEverything()
-      while calls > 0 || transfers > 0 {
+      while !isAtRest {
         await signal.wait(milliseconds: UploadEngine.idleMilliseconds)
       }
       return .failure(error)
@@ -154,7 +154,7 @@ public actor UploadEngine {
       if let failure { throw failure }
       try await ledger.takeInbox()
       let wake = try await startSteps()
-      if isStopping, calls == 0, transfers == 0 { return .stopped }
+      if isStopping, isAtRest { return .stopped }
       try await settleDoubt()
       if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
       await signal.wait(milliseconds: clock.milliseconds(until: wake))
@@ -175,7 +175,7 @@ public actor UploadEngine {
   deinit { listener?.cancel() }
 
   /// Asks a run to end: nothing new is started, what is on its way is stopped and recorded as
-  /// such, and `run` returns `.stopped`. While nothing runs it does nothing: to end a run that may
+  /// such, unless it outlives the process, and `run` returns `.stopped`. While nothing runs it does nothing: to end a run that may
   /// not have begun yet, cancel its task.
   public func stop() async { await stop(run: runs) }
 
@@ -216,7 +216,13 @@ public actor UploadEngine {
 
   private func stopEverything() async {
     for task in tasks.values { task.cancel() }
-    await stopTransfers()
+    if !transport.outlivesProcess { await stopTransfers() }
+  }
+
+  /// Whether nothing is on its way that a run has to wait for; a transfer that outlives the process
+  /// outlives a run.
+  private var isAtRest: Bool {
+    calls == 0 && transfers == (transport.outlivesProcess ? live.count : 0)
   }
 
   private func stopTransfers() async {

@@ -70,7 +70,7 @@ extension Command {
     .push, .add, .cancel, .retry, .pause, .resume,
     .status, .queue, .log, .show,
     .verify, .rebuild, .archive, .purge, .doctor,
-    .serve,
+    .serve, .agent,
     .help,
   ]
 }

@@ -69,6 +69,15 @@ final class EventMailbox: Sendable {
     deliver { $0.entries.append(.event(.completed(description, outcome))) }
   }
 
+  /// The transfers whose completion nobody has taken yet, oldest first.
+  var waitingCompletions: [TransferDescription] {
+    state.withLock { state in
+      state.entries[state.head...].compactMap { entry in
+        if case .event(.completed(let description, _)) = entry { description } else { nil }
+      }
+    }
+  }
+
   /// Lets the stream end once what waits has been taken.
   func finish() {
     let consumer = state.withLock { state in

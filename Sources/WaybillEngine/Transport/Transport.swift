@@ -1,7 +1,8 @@
 public import WaybillModel
 
 /// Moves bytes. Mirrors a system-owned background session, so that one engine serves a transport
-/// that dies with the process (libcurl) and one that does not (URLSession in the background).
+/// that dies with the process (libcurl) and those that do not (the agent on Linux, URLSession in
+/// the background).
 ///
 /// A transport judges nothing: it follows no redirect, retries nothing and reports each reply, or
 /// that none came, exactly once. Its events have one consumer.
@@ -9,6 +10,9 @@ public protocol Transport: Sendable {
   /// Whether a slice of a file can be sent as it is. A transport that sends whole files only is
   /// given a file for each part.
   var sendsSlices: Bool { get }
+
+  /// Whether transfers go on when this process ends. An engine that stops leaves them alone.
+  var outlivesProcess: Bool { get }
 
   /// Starts sending one part. Its completion arrives in `events`, also when it fails at once.
   ///
@@ -20,17 +24,30 @@ public protocol Transport: Sendable {
   /// Cancelling the calling task ends the call with `.noReply(.cancelled)`.
   func call(_ request: HTTPRequest) async -> HTTPOutcome
 
-  /// The parts being sent right now, also those that an earlier process started.
+  /// The parts whose completion nobody has taken from `events` yet, also those that an earlier
+  /// process started.
   func liveTransfers() async -> [TransferDescription]
 
   /// Stops one transfer; its completion arrives as `.noReply(.cancelled)`.
   func cancel(_ description: TransferDescription) async
+
+  /// A completion has been recorded: a later process need not hear of it. Until then a transport
+  /// that outlives the process may report it again.
+  func acknowledge(_ description: TransferDescription) async
 
   /// Progress and completions, in the order in which they happened for each transfer.
   var events: AsyncStream<TransportEvent> { get }
 
   /// Stops everything and ends `events`. Transfers of a system-owned session go on without us.
   func shutDown() async
+}
+
+extension Transport {
+  /// Transfers end with the process, unless a transport says otherwise.
+  public var outlivesProcess: Bool { false }
+
+  /// Nothing is kept for a later process.
+  public func acknowledge(_ description: TransferDescription) async {}
 }
 
 /// What a transport has to say about a transfer.

@@ -18,6 +18,9 @@
     /// The system sends whole files only.
     public let sendsSlices = false
 
+    /// The system goes on sending.
+    public let outlivesProcess = true
+
     struct State {
       var sessions: (transfers: URLSession, calls: URLSession)?
       var starting: Set<TransferDescription> = []

@@ -12,14 +12,21 @@ extension Command {
         + " waits until the server has bound every object to its record. Bytes that are queued or"
         + " committed already are not sent again.",
       "Ctrl-C stops safely. Run it again, also without files, to go on where it stopped.",
+      "With --background the parts on their way belong to an agent, a process of its own: they go"
+        + " on when this one ends, by Ctrl-C or otherwise. The next push with --background collects"
+        + " what became of them. The credential is in the agent's memory while they run; see"
+        + " 'waybill help agent'.",
     ],
     operands: .atLeast(0, "FILE"),
-    options: Option.destination + [.tokenFile, .recursive, .patience, .urgent],
+    options: Option.destination + [.tokenFile, .recursive, .patience, .urgent, .background],
     examples: [
       Example(
         "waybill push cellar.mov --to https://photos.example.org --token-file token",
         "upload one file"),
       Example("waybill push --token-file token", "go on with what is queued"),
+      Example(
+        "waybill push --background --token-file token",
+        "go on, and let what is on its way outlive this command"),
     ],
     exitCodes: [
       .ok, .error, .usage, .needsAttention, .noLedger, .busy, .newerFormat, .corrupt, .interrupted,
@@ -39,9 +46,9 @@ extension Command {
       var options = UploadEngine.Options()
       options.patienceMilliseconds = invocation.patienceMilliseconds
       options.destination = destination
+      let transport = try await invocation.transport(for: ledger)
       let engine = UploadEngine(
-        ledger: ledger, transport: CurlTransport(options: .commandLine),
-        credentials: credential.provider, options: options)
+        ledger: ledger, transport: transport, credentials: credential.provider, options: options)
       let push = Push(
         engine: engine, files: files.picks, destination: destination,
         priority: invocation.arguments.has("urgent") ? .urgent : .normal)
@@ -52,15 +59,38 @@ extension Command {
         PushReport(
           outcome: outcome, ended: try await Push.Ended(launch: ledger.launch, of: ledger.reader),
           picked: files.picks.count, refused: files.refused,
-          counts: try await ledger.reader.counts(), destination: destination
-        )
+          counts: try await ledger.reader.counts(), destination: destination,
+          isInBackground: transport.outlivesProcess)
       }
+      // What was recorded is acknowledged by then.
+      if transport.outlivesProcess { await transport.shutDown() }
       await ledger.close()
       return try report.print(invocation)
     })
 }
 
 extension Invocation {
+  /// What moves the bytes: this process, or with `--background` the agent.
+  fileprivate func transport(for ledger: Ledger) async throws(Failure) -> any Transport {
+    #if os(Linux)
+      guard arguments.has("background") else { return CurlTransport(options: .commandLine) }
+      guard let program = Environment.programPath else {
+        throw Failure(
+          .failed, "the path of this program is not known", remedy: "Mount /proc, or do without.")
+      }
+      var options = AgentTransport.Options(
+        place: try agentPlace(), command: [program, "agent", "--detached"])
+      options.calls = .commandLine
+      do throws(AgentError) {
+        return try await AgentTransport(session: ledger.directory, options: options)
+      } catch {
+        throw Failure(error)
+      }
+    #else
+      return CurlTransport(options: .commandLine)
+    #endif
+  }
+
   /// Makes sure that there is something to go on with where no file is named.
   fileprivate func requireLedger() async throws(Failure) {
     do throws(Failure) {

@@ -12,6 +12,7 @@ struct PushReport {
   let counts: LedgerCounts
   let destination: Destination?
   var isOnlyAdded = false
+  var isInBackground = false
 
   private var summary: AddSummary { outcome.summary }
 
@@ -41,7 +42,9 @@ struct PushReport {
     }
     if !isOnlyAdded, outcome.ending == .stopped {
       invocation.messages.note(
-        notLookedAt > 0
+        isInBackground
+          ? "stopped; parts on their way go on, run 'waybill push --background' to collect them"
+          : notLookedAt > 0
           ? "stopped; what is queued stays, run the same command again to take the rest"
           : "stopped; what is queued stays, run 'waybill push' to go on")
     }

@@ -23,6 +23,15 @@ struct Environment: Sendable {
     lookUp(name).flatMap { $0.bytes.isEmpty ? nil : $0 }
   }
 
+  #if os(Linux)
+    /// The absolute path of this program's file.
+    static var programPath: String? {
+      guard let path = realpath("/proc/self/exe", nil) else { return nil }
+      defer { free(path) }
+      return String(cString: path)
+    }
+  #endif
+
   /// The text of a variable; nil when it is unset, empty or not UTF-8.
   subscript(name: String) -> String? { bytes(name)?.text }
 }
