@@ -43,7 +43,8 @@ let package = Package(
     .target(
       name: "CSchema", path: "schema",
       exclude: [
-        "README.md", "ledger.sql", "trace.md", "migrations", "projections", "events", "http",
+        "README.md", "agent.md", "ledger.sql", "trace.md", "migrations", "projections", "events",
+        "http",
         "server",
       ],
       sources: ["schema.c"], publicHeadersPath: "include"),
@@ -101,7 +102,8 @@ let package = Package(
       dependencies: ["WaybillSystem", "WaybillEngine", "WaybillServer", "WaybillTesting"]),
     .testTarget(name: "WaybillServerTests", dependencies: ["WaybillServer", "WaybillTesting"]),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["waybill", "WaybillModel", "WaybillTesting"]),
+      name: "CommandLineTests",
+      dependencies: ["waybill", "WaybillModel", "WaybillServer", "WaybillTesting"]),
     .testTarget(
       name: "HouseTests", dependencies: ["WaybillModel", "WaybillLedger", "WaybillEngine"]),
   ],

@@ -13,43 +13,6 @@
       peer.waitForHangup()
     }
 
-    @Test func `starting what is alive changes nothing`() async throws {
-      try await withServer(script: Self.silent) { transport, server in
-        let request = HTTPRequest(method: .put, url: server.url, body: .bytes([1]))
-        for _ in 0..<3 { await transport.start(.sample(part: 7), request) }
-        #expect(await transport.liveTransfers() == [.sample(part: 7)])
-        await transport.cancel(.sample(part: 7))
-        await transport.start(.sample(part: 8), request)
-        await transport.cancel(.sample(part: 8))
-        let outcomes = await transport.completions(2)
-        #expect(outcomes[.sample(part: 7)] == [.noReply(.cancelled)])
-        #expect(outcomes[.sample(part: 8)] == [.noReply(.cancelled)])
-        #expect(await transport.liveTransfers().isEmpty)
-      }
-    }
-
-    @Test func `what has completed may be started again`() async throws {
-      try await withServer {
-        $0.serve()
-      } body: { transport, server in
-        let request = HTTPRequest(method: .put, url: server.url, body: .bytes([1]))
-        for _ in 0..<50 { #expect(await transport.send(request).status == 200) }
-        #expect(server.seen.count == 50)
-      }
-    }
-
-    @Test func `cancelling what is not alive changes nothing`() async throws {
-      try await withServer {
-        $0.serve()
-      } body: { transport, server in
-        await transport.cancel(.sample(part: 0))
-        let request = HTTPRequest(method: .put, url: server.url, body: .bytes([1]))
-        #expect(await transport.send(request).status == 200)
-        await transport.cancel(.sample(part: 0))
-        #expect(await transport.send(request).status == 200)
-      }
-    }
-
     @Test func `a call ends with its task`() async throws {
       try await withServer { peer in
         guard peer.readHead() != nil else { return }
@@ -67,33 +30,6 @@
         while server.connectionCount == 0 { await Task.yield() }
         late.cancel()
         #expect(await late.value == .noReply(.cancelled))
-      }
-    }
-
-    @Test func `three hundred starts with cancels at any moment complete once each`()
-      async throws
-    {
-      let file = try TestFile(TestFile.pattern(200_000))
-      try await withServer {
-        $0.serve()
-      } body: { transport, server in
-        let request = HTTPRequest(method: .put, url: server.url, body: file.slice(0, 200_000))
-        async let outcomes = transport.completions(300)
-        var seed: UInt64 = 42
-        for part in 0..<300 {
-          await transport.start(.sample(part: part), request)
-          seed = seed &* 6_364_136_223_846_793_005 &+ 1
-          for _ in 0..<(seed >> 60) { await Task.yield() }
-          await transport.cancel(.sample(part: Int(seed >> 33) % (part + 1)))
-        }
-        let ended = await outcomes
-        #expect(ended.count == 300)
-        #expect(ended.values.allSatisfy { $0.count == 1 })
-        let replies = ended.values.filter { $0.first?.status == 200 }.count
-        let cancelled = ended.values.filter { $0.first == .noReply(.cancelled) }.count
-        #expect(replies + cancelled == 300)
-        #expect(await transport.liveTransfers().isEmpty)
-        #expect(openDescriptors(of: file) == 0)
       }
     }
 
@@ -125,7 +61,7 @@
         if case .progress(let description, _) = event { moving.insert(description) }
         if moving.count == 4 { break }
       }
-      #expect(openDescriptors(of: file) >= 4)
+      #expect(file.openDescriptors >= 4)
       async let first: Void = transport.shutDown()
       async let second: Void = transport.shutDown()
       var outcomes: [TransferDescription: [HTTPOutcome]] = [:]
@@ -138,26 +74,12 @@
       #expect(outcomes.count == 12)
       #expect(outcomes.values.allSatisfy { $0 == [.noReply(.cancelled)] })
       #expect(await call == .noReply(.cancelled))
-      #expect(openDescriptors(of: file) == 0)
+      #expect(file.openDescriptors == 0)
       // Nothing is taken any more, and nothing hangs.
       await transport.start(.sample(part: 99), request)
       #expect(await transport.call(request) == .noReply(.cancelled))
       #expect(await transport.liveTransfers().isEmpty)
       server.stop()
-    }
-
-    @Test func `a consumer that is cancelled ends the events and holds nothing up`() async throws {
-      try await withServer {
-        $0.serve()
-      } body: { transport, server in
-        let consumer = Task { for await _ in transport.events {} }
-        consumer.cancel()
-        await consumer.value
-        let request = HTTPRequest(method: .put, url: server.url, body: .bytes([1]))
-        for part in 0..<20 { await transport.start(.sample(part: part), request) }
-        while await !transport.liveTransfers().isEmpty { await Task.yield() }
-        #expect(server.seen.count == 20)
-      }
     }
 
     @Test func `an idle transport that is let go ends its thread`() async throws {
@@ -185,15 +107,6 @@
         }
         #expect(progressCount <= 1)
       }
-    }
-
-    /// How often this process has the file open.
-    private func openDescriptors(of file: TestFile) -> Int {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-      return names.filter {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))
-          == file.path
-      }.count
     }
   }
 #endif

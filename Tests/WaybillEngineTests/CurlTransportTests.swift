@@ -8,27 +8,6 @@
   /// What goes out and what comes back when nobody misbehaves.
   @Suite(.timeLimit(.minutes(1)))
   struct CurlTransportTests {
-    @Test func `a slice of a file arrives byte by byte with its exact length`() async throws {
-      let bytes = TestFile.pattern(3_000_000)
-      let file = try TestFile(bytes)
-      try await withServer {
-        $0.serve()
-      } body: { transport, server in
-        let request = HTTPRequest(
-          method: .put, url: server.url + "/part?x=1", headers: [HTTPHeader("X-Empty", "")],
-          body: file.slice(1_234_567, 1_000_001))
-        #expect(await transport.send(request).status == 200)
-        let seen = try #require(server.seen.first)
-        #expect(seen.method == "PUT" && seen.path == "/part?x=1")
-        #expect(seen.bodyCount == 1_000_001)
-        #expect(seen.bodyHash == SHA256.hash(Array(bytes[1_234_567..<2_234_568])))
-        let head = seen.head.lowercased()
-        #expect(head.contains("user-agent: waybill/test\r\n") && head.contains("x-empty:"))
-        for unwanted in ["expect:", "transfer-encoding:", "cookie:"] {
-          #expect(!head.contains(unwanted))
-        }
-      }
-    }
 
     @Test func `a small document is posted with its exact length`() async throws {
       try await withServer {
@@ -91,29 +70,6 @@
       }
     }
 
-    @Test func `four transfers at a time each carry their own bytes`() async throws {
-      let part = 4_000_000
-      let files = try (0..<4).map { try TestFile(TestFile.pattern(part + $0)) }
-      try await withServer {
-        $0.serve()
-      } body: { transport, server in
-        for (number, file) in files.enumerated() {
-          await transport.start(
-            .sample(part: number),
-            HTTPRequest(
-              method: .put, url: server.url + "/\(number)",
-              body: file.slice(Int64(number), Int64(part))))
-        }
-        let outcomes = await transport.completions(4)
-        #expect(outcomes.values.allSatisfy { $0.map(\.status) == [200] })
-        for (number, file) in files.enumerated() {
-          let seen = server.seen.first { $0.path == "/\(number)" }
-          let bytes = try Data(contentsOf: URL(fileURLWithPath: file.path))
-          #expect(seen?.bodyHash == SHA256.hash(Array(bytes.dropFirst(number).prefix(part))))
-        }
-      }
-    }
-
     @Test func `calls in a row share one connection`() async throws {
       try await withServer {
         $0.serve()
@@ -139,21 +95,6 @@
         #expect(await transport.completions(60).count == 60)
         #expect(await status.status == 200)
         #expect(server.peakConnections <= 5)
-      }
-    }
-
-    @Test func `a redirect is a reply and nothing more`() async throws {
-      let file = try TestFile(TestFile.pattern(100_000))
-      try await withServer { peer in
-        while peer.readRequest() != nil {
-          peer.reply("307 Temporary Redirect", headers: "Location: http://127.0.0.1:1/\r\n")
-        }
-      } body: { transport, server in
-        let outcome = await transport.send(
-          HTTPRequest(method: .put, url: server.url, body: file.slice(0, 100_000)))
-        #expect(outcome.status == 307)
-        #expect(outcome.reply?.header("location") == "http://127.0.0.1:1/")
-        #expect(server.seen.count == 1)
       }
     }
 
@@ -187,20 +128,6 @@
       }
     }
 
-    @Test func `a refusal before the body is sent is delivered`() async throws {
-      let file = try TestFile(size: 64 << 20)
-      try await withServer { peer in
-        guard peer.readHead() != nil else { return }
-        peer.reply("401 Unauthorized", "{}")
-        peer.drain()
-      } body: { transport, server in
-        let outcome = await transport.send(
-          HTTPRequest(method: .put, url: server.url, body: file.slice(0, 64 << 20)))
-        #expect(outcome.status == 401)
-        #expect(server.seen.isEmpty)
-      }
-    }
-
     @Test func `a kept connection that was closed is replaced and the body sent from its start`()
       async throws
     {
@@ -216,28 +143,6 @@
         #expect(await transport.send(request, part: 1).status == 200)
         #expect(server.seen.map(\.connection) == [0, 0, 1])
         #expect(server.seen.allSatisfy { $0.bodyHash == SHA256.hash(bytes) })
-      }
-    }
-
-    @Test func `progress only grows and stays within the slice`() async throws {
-      let count: Int64 = 96 << 20
-      let file = try TestFile(size: Int(count))
-      var options = CurlTransport.Options.test
-      options.progressInterval = .milliseconds(5)
-      try await withServer(options) {
-        $0.serve()
-      } body: { transport, server in
-        await transport.start(
-          .sample(part: 0),
-          HTTPRequest(method: .put, url: server.url, body: file.slice(0, count)))
-        var sent: [Int64] = []
-        for await event in transport.events {
-          guard case .progress(_, let bytes) = event else { break }
-          sent.append(bytes)
-        }
-        #expect(!sent.isEmpty)
-        #expect(zip(sent, sent.dropFirst()).allSatisfy { $0 < $1 })
-        #expect(sent.allSatisfy { 1...count ~= $0 })
       }
     }
   }

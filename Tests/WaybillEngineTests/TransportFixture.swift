@@ -1,4 +1,5 @@
 #if os(Linux)
+  import Foundation
   import WaybillEngine
   import WaybillModel
 
@@ -76,5 +77,16 @@
     let transport = CurlTransport(options: options)
     try await body(transport, server)
     await transport.shutDown()
+  }
+
+  extension TestFile {
+    /// How often this process has the file open.
+    var openDescriptors: Int {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+      return names.filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))
+          == path
+      }.count
+    }
   }
 #endif

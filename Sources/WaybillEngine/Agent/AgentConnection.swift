@@ -12,7 +12,7 @@
     let process: pid_t?
 
     /// How long an agent may take to start and to answer.
-    private static let patience: Duration = .seconds(10)
+    private static let patience: Duration = .seconds(20)
 
     /// Connects and says hello.
     ///
@@ -57,7 +57,7 @@
     private static func hello(
       on channel: MessageChannel, session: String?, program: String
     ) async throws(AgentError) -> [TransferDescription]? {
-      channel.expectMessage(withinSeconds: 5)
+      channel.expectMessage(withinSeconds: 10)
       let hello = ClientMessage.hello(
         version: AgentProtocol.version, program: program, session: session)
       channel.send(hello.bytes)

@@ -93,5 +93,8 @@
     }
 
     deinit { close(descriptor) }
+
+    /// Gives it up before its time.
+    func release() { flock(descriptor, LOCK_UN) }
   }
 #endif

@@ -33,6 +33,8 @@
       var session: String?
       /// The newest result it was given.
       var given: Int64 = 0
+      /// Whether it gets more as soon as it has read what was sent.
+      var isBehind = false
     }
 
     private struct TransferTask {
@@ -101,6 +103,7 @@
       }
       clients = [:]
       results.close()
+      lease.release()
     }
 
     /// Takes nothing more and ends when what runs has ended.
@@ -188,7 +191,6 @@
         }
       case (.acknowledge(let result, let description), let session?):
         results.acknowledge(result, of: description, session: session)
-        give(to: number)
       default: return false
       }
       return true
@@ -283,12 +285,22 @@
       endIfDone()
     }
 
-    /// Gives a client the results it has not been given, a bounded number of bytes ahead; each
-    /// acknowledgement makes room for more.
+    /// Gives a client the results it has not been given, a bounded number of bytes ahead of its
+    /// reading.
     private func give(to number: Int) {
-      guard let client = clients[number], let session = client.session else { return }
+      guard let client = clients[number], let session = client.session, !client.isBehind else {
+        return
+      }
       for result in results.results(of: session, after: client.given) {
-        guard client.channel.unsentBytes < 1 << 20 else { return }
+        guard client.channel.unsentBytes < 1 << 20 else {
+          clients[number]?.isBehind = true
+          Task {
+            await client.channel.flush()
+            clients[number]?.isBehind = false
+            give(to: number)
+          }
+          return
+        }
         clients[number]?.given = result.number
         client.channel.send(
           AgentMessage.result(result.number, result.task, result.outcome).bytes)

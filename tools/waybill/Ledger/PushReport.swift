@@ -45,8 +45,8 @@ struct PushReport {
         isInBackground
           ? "stopped; parts on their way go on, run 'waybill push --background' to collect them"
           : notLookedAt > 0
-          ? "stopped; what is queued stays, run the same command again to take the rest"
-          : "stopped; what is queued stays, run 'waybill push' to go on")
+            ? "stopped; what is queued stays, run the same command again to take the rest"
+            : "stopped; what is queued stays, run 'waybill push' to go on")
     }
     return try exitCode()
   }
