@@ -175,8 +175,8 @@ public actor UploadEngine {
   deinit { listener?.cancel() }
 
   /// Asks a run to end: nothing new is started, what is on its way is stopped and recorded as
-  /// such, unless it outlives the process, and `run` returns `.stopped`. While nothing runs it does nothing: to end a run that may
-  /// not have begun yet, cancel its task.
+  /// such, unless it outlives the process, and `run` returns `.stopped`. While nothing runs it does
+  /// nothing: to end a run that may not have begun yet, cancel its task.
   public func stop() async { await stop(run: runs) }
 
   private func stop(run: Int) async {

@@ -3,8 +3,8 @@
   public import WaybillModel
   internal import WaybillSystem
 
-  /// The transport on Linux whose transfers outlive the process: an agent owns them, a small process
-  /// of the same user that is started when there is none.
+  /// The transport on Linux whose transfers outlive the process: an agent owns them, a small
+  /// process of the same user that is started when there is none.
   ///
   /// The next process with the same session hears of what runs and of what has ended meanwhile. If
   /// the agent itself ends, its transfers are gone: they complete as `.noReply(.dropped)` here, and

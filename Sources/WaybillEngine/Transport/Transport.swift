@@ -24,8 +24,8 @@ public protocol Transport: Sendable {
   /// Cancelling the calling task ends the call with `.noReply(.cancelled)`.
   func call(_ request: HTTPRequest) async -> HTTPOutcome
 
-  /// The parts whose completion nobody has taken from `events` yet, also those that an earlier
-  /// process started.
+  /// The parts being sent right now, and those that an earlier process started and whose completion
+  /// nobody has taken from `events` yet.
   func liveTransfers() async -> [TransferDescription]
 
   /// Stops one transfer; its completion arrives as `.noReply(.cancelled)`.

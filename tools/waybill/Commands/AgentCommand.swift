@@ -14,7 +14,8 @@ extension Command {
       "'push --background' starts it when it is needed, and it ends by itself some time after the"
         + " last transfer. There is one for each user, behind a socket in $XDG_RUNTIME_DIR/waybill,"
         + " else in $XDG_STATE_HOME/waybill/agent. Results wait in a file beside the socket until a"
-        + " push has recorded them.",
+        + " push has recorded them."
+        + " Where an agent runs already, another one ends with 11.",
       "The credential of a transfer is in the agent's memory while the transfer runs, and nowhere"
         + " else: not in its arguments, its environment or its files.",
       "'stop' takes no new transfers, lets those that run finish and waits for that. With --cancel"
