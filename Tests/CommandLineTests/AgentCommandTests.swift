@@ -171,6 +171,19 @@
       #expect(try await rig.run("agent", "stop").errors == "waybill: no agent runs\n")
     }
 
+    @Test func `an agent that the system ends leaves its place clean`() async throws {
+      let rig = try AgentProcessRig(faults: "part#1:delay=60000")
+      let push = try rig.start("push", "--background", try rig.file("a.jpg", 1), "--to", rig.url)
+      try await rig.until { rig.server.counts.requests(.part) == 1 }
+      push.send(SIGKILL)
+      _ = await AgentProcessRig.end(of: push)
+      let agent = try #require(try await rig.agent()["process"]?.integer)
+      kill(pid_t(agent), SIGTERM)
+      try await rig.until { try await rig.agent()["running"]?.bool == false }
+      let left = try FileManager.default.contentsOfDirectory(atPath: rig.agentFolder)
+      #expect(Set(left) == ["agent.lease", "agent.results"])
+    }
+
     @Test func `an action that is none is a usage error`() async throws {
       let rig = try AgentProcessRig()
       let ended = try await rig.run("agent", "strat")

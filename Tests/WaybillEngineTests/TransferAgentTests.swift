@@ -272,6 +272,25 @@
       await rig.stop()
     }
 
+    @Test func `results that nobody collects make room for new transfers, oldest first`()
+      async throws
+    {
+      var options = TransferAgent.Options.test
+      options.maximumTasks = 3
+      let server = try NastyServer { $0.serve() }
+      defer { server.stop() }
+      let rig = try AgentRig(options: options)
+      let gone = try await rig.connect(session: "gone")
+      for part in 0..<3 { #expect(await gone.send(put(server), part: part).status == 200) }
+      await gone.shutDown()
+      let client = try await rig.connect()
+      for part in 10..<12 { #expect(await client.send(put(server), part: part).status == 200) }
+      let back = try await rig.connect(session: "gone")
+      #expect(await back.liveTransfers() == [.sample(part: 2)])
+      for transport in [client, back] { await transport.shutDown() }
+      await rig.stop()
+    }
+
     // MARK: Dates
 
     @Test func `a transfer does not begin before its date and can be cancelled until then`()
@@ -296,6 +315,19 @@
         await client.shutDown()
       }
       await rig.stop()
+    }
+
+    @Test func `an agent is told where a file is from the root`() {
+      func path(_ path: String) -> String? {
+        let body = HTTPRequest.Body.file(FileSlice(path: path, offset: 3, count: 4))
+        let request = HTTPRequest(method: .put, url: "", body: body).withAbsolutePath
+        guard case .file(let slice) = request.body, slice.offset == 3, slice.count == 4 else {
+          return nil
+        }
+        return slice.path
+      }
+      #expect(path("/a/b") == "/a/b")
+      #expect(path("a/b") == FileManager.default.currentDirectoryPath + "/a/b")
     }
 
     private func withNasty(

@@ -40,6 +40,7 @@
       fileBytes = Int64(bytes.count)
       for line in bytes.split(separator: UInt8(ascii: "\n")) { take([UInt8](line)) }
       rewrite()
+      try? Folder.sync(AgentResults.folder(of: path))
     }
 
     /// Closes the file; nothing may be asked of the results afterwards.
@@ -70,6 +71,16 @@
       return result
     }
 
+    /// Forgets the oldest result of a session that `isAbandoned`.
+    ///
+    /// - Returns: whether there was one.
+    mutating func forgetOldest(where isAbandoned: (_ session: String) -> Bool) -> Bool {
+      let abandoned = waiting.values.filter { isAbandoned($0.session) }
+      guard let oldest = abandoned.min(by: { $0.number < $1.number }) else { return false }
+      acknowledge(oldest.number, of: oldest.task, session: oldest.session)
+      return true
+    }
+
     /// Forgets a result that a client of its session has recorded.
     mutating func acknowledge(_ number: Int64, of task: TransferDescription, session: String) {
       guard let result = waiting[number], result.task == task, result.session == session else {
@@ -90,6 +101,10 @@
       let descriptor = Glibc.open(path, all, 0o600)
       guard descriptor >= 0 else { throw .last }
       return descriptor
+    }
+
+    private static func folder(of path: String) -> String {
+      path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
     private static func line(_ result: Result) -> [UInt8] {
@@ -170,6 +185,7 @@
       Glibc.close(descriptor)
       descriptor = fresh
       fileBytes = Int64(count)
+      try? Folder.sync(AgentResults.folder(of: path))
     }
   }
 

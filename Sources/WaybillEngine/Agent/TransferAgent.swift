@@ -97,9 +97,13 @@
       listener.close()
       await transport.shutDown()
       await hearing.value
-      for client in clients.values {
-        await client.channel.flush()
-        client.channel.close()
+      await withTaskGroup { group in
+        for client in clients.values {
+          group.addTask {
+            await client.channel.flush()
+            client.channel.close()
+          }
+        }
       }
       clients = [:]
       results.close()
@@ -242,13 +246,19 @@
       _ description: TransferDescription, _ task: TransferTask, for channel: MessageChannel
     ) async {
       if tasks[description]?.session == task.session { return }
-      guard !isEnding, tasks[description] == nil,
-        tasks.count + results.count < options.maximumTasks
-      else {
+      guard !isEnding, tasks[description] == nil, makeRoom() else {
         return channel.send(AgentMessage.notTaken(description, isEnding: isEnding).bytes)
       }
       tasks[description] = task
       if let notBefore = task.notBefore, notBefore <= SystemClock.now { await begin(description) }
+    }
+
+    /// Whether one more may be taken. Where results nobody collects have filled the place, such as
+    /// those of a ledger that is gone, the oldest one goes: its client asks the server instead.
+    private func makeRoom() -> Bool {
+      if tasks.count + results.count < options.maximumTasks { return true }
+      let sessions = Set(clients.values.compactMap(\.session))
+      return results.forgetOldest { !sessions.contains($0) }
     }
 
     private func begin(_ description: TransferDescription) async {

@@ -302,7 +302,7 @@
 
   extension HTTPRequest {
     /// The request with the path of its file from the root: an agent works elsewhere.
-    fileprivate var withAbsolutePath: HTTPRequest {
+    var withAbsolutePath: HTTPRequest {
       guard case .file(let slice) = body, !slice.path.hasPrefix("/"),
         let folder = getcwd(nil, 0)
       else { return self }
