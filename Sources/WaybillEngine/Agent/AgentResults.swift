@@ -67,7 +67,7 @@
         number: lastNumber, session: session, task: task, outcome: outcome.without(secrets))
       waiting[lastNumber] = result
       write(AgentResults.line(result))
-      fdatasync(descriptor)
+      _ = StableStorage.sync(descriptor)
       return result
     }
 
@@ -177,7 +177,7 @@
         lines += AgentResults.line(result)
       }
       let count = lines.withUnsafeBytes { pwrite(fresh, $0.baseAddress, $0.count, 0) }
-      guard count == lines.count, fdatasync(fresh) == 0, rename(next, path) == 0 else {
+      guard count == lines.count, StableStorage.sync(fresh), rename(next, path) == 0 else {
         Glibc.close(fresh)
         unlink(next)
         return
