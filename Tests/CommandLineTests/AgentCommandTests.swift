@@ -6,12 +6,12 @@
   import WaybillServer
 
   /// The agent as the process it is: killed, stopped, started on demand.
-  @Suite(.timeLimit(.minutes(2)))
+  @Suite(.timeLimit(.minutes(4)))
   struct AgentCommandTests {
     @Test func `transfers of a push that is killed finish, and the next one records each once`()
       async throws
     {
-      let rig = try AgentProcessRig(faults: "part#1-4:delay=8000")
+      let rig = try AgentProcessRig(faults: "part#1-4:delay=15000")
       let push = try rig.start("push", "--background", try rig.file("a.jpg", 64), "--to", rig.url)
       try await rig.until { rig.server.counts.requests(.part) == 4 }
       push.send(SIGKILL)
@@ -32,7 +32,7 @@
     }
 
     @Test func `transfers that still run are adopted by the next push`() async throws {
-      let rig = try AgentProcessRig(faults: "part#1-4:delay=8000")
+      let rig = try AgentProcessRig(faults: "part#1-4:delay=15000")
       let push = try rig.start("push", "--background", try rig.file("a.jpg", 4), "--to", rig.url)
       try await rig.until { rig.server.counts.requests(.part) == 4 }
       push.send(SIGINT)
@@ -66,7 +66,7 @@
     }
 
     @Test func `an agent that is killed is replaced and the running push goes on`() async throws {
-      let rig = try AgentProcessRig(faults: "part#3-6:delay=8000")
+      let rig = try AgentProcessRig(faults: "part#3-6:delay=15000")
       let push = try rig.start("push", "--background", try rig.file("a.jpg", 8), "--to", rig.url)
       try await rig.until { rig.server.counts.requests(.part) == 6 }
       let agent = try #require(try await rig.agent()["process"]?.integer)
@@ -100,7 +100,7 @@
     @Test func `stop waits for what runs, and a running push goes on with a new agent`()
       async throws
     {
-      let rig = try AgentProcessRig(faults: "part#1-4:delay=8000")
+      let rig = try AgentProcessRig(faults: "part#1-4:delay=15000")
       let push = try rig.start("push", "--background", try rig.file("a.jpg", 8), "--to", rig.url)
       try await rig.until { rig.server.counts.requests(.part) == 4 }
       let first = try await rig.agent()["process"]?.integer
@@ -131,7 +131,7 @@
     @Test func `an agent inherits nothing and the credential is nowhere but in its memory`()
       async throws
     {
-      let rig = try AgentProcessRig(faults: "part#1-2:delay=8000")
+      let rig = try AgentProcessRig(faults: "part#1-2:delay=15000")
       let push = try rig.start("push", "--background", try rig.file("a.jpg", 2), "--to", rig.url)
       try await rig.until { rig.server.counts.requests(.part) == 2 }
       let agent = try #require(try await rig.agent()["process"]?.integer)

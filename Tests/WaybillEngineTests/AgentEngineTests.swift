@@ -7,7 +7,7 @@
   import WaybillServer
 
   /// An engine whose transfers belong to an agent.
-  @Suite(.timeLimit(.minutes(2)))
+  @Suite(.timeLimit(.minutes(4)))
   struct AgentEngineTests {
     @Test func `a run that stops leaves its transfers alone, and the next launch takes them over`()
       async throws
@@ -85,7 +85,7 @@
       // Nothing reaches the log from here on, while the results do reach the engine.
       await ledger.close()
       _ = try? await run.value
-      let control = AgentControl(place: rig.place, program: "test")
+      let control = AgentControl(place: rig.place, program: "test", patienceSeconds: 240)
       try await eventually { try await control.status().tasks == 0 }
       #expect(try await control.status().results == 4)
       await transport.shutDown()

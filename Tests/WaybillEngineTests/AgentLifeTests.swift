@@ -7,7 +7,7 @@
   @testable import WaybillEngine
 
   /// How an agent comes to be and how it ends.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(4)))
   struct AgentLifeTests {
     private func mode(_ path: String) -> UInt32 {
       var status = stat()

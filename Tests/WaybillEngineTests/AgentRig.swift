@@ -26,6 +26,8 @@
     func connect(session: String = "ledger") async throws -> AgentTransport {
       var options = AgentTransport.Options(place: place, command: nil)
       options.calls = .test
+      // Hundreds of tests share two threads.
+      options.patienceSeconds = 240
       return try await AgentTransport(session: session, options: options)
     }
 
@@ -48,6 +50,7 @@
     static var test: TransferAgent.Options {
       var options = TransferAgent.Options()
       options.program = "waybill/test"
+      options.helloSeconds = 240
       return options
     }
   }

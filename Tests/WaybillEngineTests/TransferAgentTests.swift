@@ -7,7 +7,7 @@
   @testable import WaybillEngine
 
   /// What an agent owes its clients, one by one and all together.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(4)))
   struct TransferAgentTests {
     /// Reads requests and answers them once the gate is open.
     private final class Gate: Sendable {
@@ -51,7 +51,7 @@
       try await eventually { server.seen.count == 4 }
       await first.shutDown()
       gate.open()
-      let control = AgentControl(place: rig.place, program: "test")
+      let control = AgentControl(place: rig.place, program: "test", patienceSeconds: 240)
       try await eventually { try await control.status().results == 4 }
 
       // Looked at, but not recorded.

@@ -11,23 +11,23 @@
     /// The agent's process, where this connection has started it.
     let process: pid_t?
 
-    /// How long an agent may take to start and to answer.
-    private static let patience: Duration = .seconds(20)
-
     /// Connects and says hello.
     ///
     /// - Parameters:
     ///   - session: whose transfers the connection is about; nil only asks or ends.
     ///   - command: starts an agent; nil starts none.
+    ///   - patience: how long an agent may take to start and to answer, in seconds.
     static func open(
-      _ place: AgentPlace, session: String?, program: String, command: [String]?
+      _ place: AgentPlace, session: String?, program: String, command: [String]?, patience: Int
     ) async throws(AgentError) -> AgentConnection {
       if command == nil { try place.check() } else { try place.prepare() }
       var starter = AgentStarter(command: command)
-      let deadline = ContinuousClock.now + patience
+      let deadline = ContinuousClock.now + .seconds(patience)
       while ContinuousClock.now < deadline {
         if let channel = try connect(place) {
-          if let tasks = try await hello(on: channel, session: session, program: program) {
+          if let tasks = try await hello(
+            on: channel, session: session, program: program, patience: patience)
+          {
             return AgentConnection(channel: channel, tasks: tasks, process: starter.process)
           }
         } else {
@@ -55,9 +55,9 @@
 
     /// The transfers of the session; nil when the agent is just ending.
     private static func hello(
-      on channel: MessageChannel, session: String?, program: String
+      on channel: MessageChannel, session: String?, program: String, patience: Int
     ) async throws(AgentError) -> [TransferDescription]? {
-      channel.expectMessage(withinSeconds: 10)
+      channel.expectMessage(withinSeconds: (patience + 1) / 2)
       let hello = ClientMessage.hello(
         version: AgentProtocol.version, program: program, session: session)
       channel.send(hello.bytes)

@@ -3,10 +3,13 @@
   package struct AgentControl: Sendable {
     private let place: AgentPlace
     private let program: String
+    private let patienceSeconds: Int
 
-    package init(place: AgentPlace, program: String) {
+    /// - Parameter patienceSeconds: how long an agent may take to answer.
+    package init(place: AgentPlace, program: String, patienceSeconds: Int = 20) {
       self.place = place
       self.program = program
+      self.patienceSeconds = patienceSeconds
     }
 
     /// What the agent says of itself.
@@ -37,7 +40,9 @@
     }
 
     private func open() async throws(AgentError) -> MessageChannel {
-      try await AgentConnection.open(place, session: nil, program: program, command: nil).channel
+      try await AgentConnection.open(
+        place, session: nil, program: program, command: nil, patience: patienceSeconds
+      ).channel
     }
 
     private static func status(on channel: MessageChannel) async throws(AgentError) -> AgentStatus {

@@ -19,6 +19,8 @@
       package var idleWithResults: Duration = .seconds(3600)
       /// The most transfers and results together; what is beyond is not taken.
       package var maximumTasks = 1_024
+      /// How long a client may take to say who it is, in seconds.
+      package var helloSeconds = 10
       /// The most clients.
       package var maximumClients = 16
       /// Program and version, such as `waybill 1.0`.
@@ -159,7 +161,7 @@
       connected += 1
       let number = connected
       clients[number] = Client(channel: channel)
-      channel.expectMessage(withinSeconds: 10)
+      channel.expectMessage(withinSeconds: options.helloSeconds)
       Task {
         while let bytes = await channel.next() {
           guard let message = ClientMessage(bytes), await take(message, from: number) else { break }

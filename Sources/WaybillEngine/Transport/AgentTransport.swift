@@ -136,7 +136,7 @@
       state.withLock { $0.reap() }
       return try await AgentConnection.open(
         options.place, session: session, program: options.calls.userAgent,
-        command: options.command)
+        command: options.command, patience: options.patienceSeconds)
     }
 
     private func adopt(_ connection: AgentConnection) {
@@ -242,6 +242,8 @@
       /// Path and words of the program that becomes the agent, such as `/usr/bin/waybill`, `agent`
       /// and `--detached`; nil starts none.
       public var command: [String]?
+      /// How long an agent may take to start and to answer, in seconds.
+      public var patienceSeconds = 20
       /// How calls are made, and who we say we are.
       public var calls = CurlTransport.Options()
 

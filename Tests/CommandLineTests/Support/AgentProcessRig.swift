@@ -117,7 +117,7 @@
 
     /// Waits until a condition that nothing announces holds.
     func until(_ condition: () async throws -> Bool) async throws {
-      let deadline = ContinuousClock.now + .seconds(30)
+      let deadline = ContinuousClock.now + .seconds(100)
       while try await !condition() {
         try #require(ContinuousClock.now < deadline, "it never came")
         try await Task.sleep(for: .milliseconds(10))
