@@ -185,8 +185,9 @@
         }
       }
       let error = await #expect(throws: AgentError.self) {
-        try await AgentTransport(
-          session: "a", options: AgentTransport.Options(place: place, command: nil))
+        var options = AgentTransport.Options(place: place, command: nil)
+        options.patienceSeconds = 240
+        return try await AgentTransport(session: "a", options: options)
       }
       #expect(error?.code == .otherVersion)
       #expect(error?.message.contains("waybill/7\\x1b and speaks version 7") == true)

@@ -6,7 +6,7 @@
   import WaybillModel
 
   /// What every transport owes its engine, asked of each of them.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(4)))
   struct TransportContractTests {
     /// Takes the head of a request and never reads on.
     private static let silent: NastyServer.Script = { peer in
