@@ -38,12 +38,14 @@ final class EngineFixture: Sendable {
   func engine(
     _ ledger: Ledger, transport: (any Transport)? = nil,
     credentials: CredentialProvider = .accepted, patience: Int64? = nil, haste: Int64 = 1,
-    destination: Destination? = nil, wall: @escaping @Sendable () -> Timestamp = { SystemClock.now }
+    transfers: Int = 4, destination: Destination? = nil,
+    wall: @escaping @Sendable () -> Timestamp = { SystemClock.now }
   ) -> UploadEngine {
     var options = UploadEngine.Options()
     // A clock that runs fast uses patience up fast as well.
     options.patienceMilliseconds = patience ?? (haste > 1 ? 3_600_000 : 20_000)
     options.destination = destination
+    options.limits.transfers = transfers
     return UploadEngine(
       ledger: ledger, transport: transport ?? CurlTransport(options: .test),
       credentials: credentials, options: options,
