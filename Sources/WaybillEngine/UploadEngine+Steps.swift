@@ -113,8 +113,10 @@ extension UploadEngine {
     isOnItsWay = true
     live[transfer] = round
     await transport.start(transfer, request.authorized(by: token))
-    // A stop may have passed while it was announced.
-    if isStopping, !transport.outlivesProcess { await transport.cancel(transfer) }
+    // A stop, or the end of the account's time, may have passed while it was announced.
+    if isEndingTransfers || (isStopping && !transport.outlivesProcess) {
+      await transport.cancel(transfer)
+    }
   }
 
   /// What is sent for a part, and its hash: the slice of the copy itself, or a file of its own for

@@ -75,6 +75,9 @@ public actor UploadEngine {
   var trustedCopies: [UploadID: Timestamp] = [:]
   private var failure: LedgerError?
   private(set) var isStopping = false
+  /// Whether what is about to be handed to the transport is to be ended at once, wherever it runs.
+  private(set) var isEndingTransfers = false
+  private var waitingForRest: [CheckedContinuation<Void, Never>] = []
   private var isRunning = false
   /// Whether a run that follows ends once nothing is left to do.
   private var endsWhenIdle = false
@@ -150,6 +153,7 @@ public actor UploadEngine {
 
   private func work(_ mode: Mode) async throws(LedgerError) -> Ending {
     try await launch()
+    try await SignOut(ledger: ledger).discardSealed()
     while true {
       if let failure { throw failure }
       try await ledger.takeInbox()
@@ -206,7 +210,10 @@ public actor UploadEngine {
     signal.raise()
   }
 
-  func raiseSignal() { signal.raise() }
+  func raiseSignal() {
+    tellRest()
+    signal.raise()
+  }
 
   /// Keeps the first failure of the ledger for the run to throw.
   func fail(_ error: LedgerError) {
@@ -227,6 +234,24 @@ public actor UploadEngine {
 
   private func stopTransfers() async {
     for transfer in live.keys { await transport.cancel(transfer) }
+  }
+
+  /// Ends everything that is on its way, also what outlives the process, and waits for its end,
+  /// which for something cancelled comes at once.
+  func endTransfers() async {
+    isEndingTransfers = true
+    defer { isEndingTransfers = false }
+    for task in tasks.values { task.cancel() }
+    for transfer in await transport.liveTransfers() { await transport.cancel(transfer) }
+    guard calls > 0 || transfers > 0 else { return }
+    await withCheckedContinuation { waitingForRest.append($0) }
+  }
+
+  /// Lets go whoever waits for everything on its way to end.
+  private func tellRest() {
+    guard calls == 0, transfers == 0 else { return }
+    for waiter in waitingForRest { waiter.resume() }
+    waitingForRest = []
   }
 
   private func ending() async throws(LedgerError) -> Ending? {
@@ -326,7 +351,7 @@ public actor UploadEngine {
       calls -= 1
       activities[upload]?.isBusy = false
     }
-    signal.raise()
+    raiseSignal()
   }
 }
 

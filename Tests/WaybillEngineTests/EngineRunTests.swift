@@ -217,7 +217,7 @@ import WaybillSystem
       [try fixture.picture("a.jpg", 700_000)], to: try Destination(server.baseURL))
     let run = Task { try await engine.run(.drain) }
     try await eventually { server.counts.requests(.part) >= 1 }
-    try await ledger.append(.sealed, cause: .command)
+    try await ledger.append(.sealed(Sealed(copies: .keep)), cause: .command)
     #expect(try await within { try await run.value } == .sealed)
     #expect(await transport.liveTransfers() == [])
     let sent = transport.requests.count

@@ -287,7 +287,7 @@ struct UploadsModelTests {
       .conditionsChanged(Conditions(network: .online)), cause: .transport)
     await until { model.banner == nil }
     #expect(model.rows.prefix(3).allSatisfy { $0.copy.title.text == "Queued" })
-    try await screen.ledger.append(.sealed, cause: .command)
+    try await screen.ledger.append(.sealed(Sealed(copies: .keep)), cause: .command)
     await until { model.banner != nil }
     #expect(model.banner?.detail.text == "You are signed out; sign in to go on")
     try await screen.end()

@@ -14,8 +14,8 @@ struct LedgerStateTests {
   {
     let ledger = try await temporary.open()
     try await ledger.append(.conditionsChanged(Conditions(network: .offline)), cause: .transport)
-    try await ledger.append(.sealed, cause: .command)
     try await UploadLife(1, to: .queued).append(to: ledger)
+    try await ledger.append(.sealed(Sealed(copies: .discard)), cause: .command)
     await ledger.close()
     try await temporary.seed([])
     try rows(
@@ -23,7 +23,7 @@ struct LedgerStateTests {
       withoutGuards + "DELETE FROM events WHERE kind IN ('conditions.changed', 'ledger.sealed')")
     let again = try await temporary.open()
     #expect(again.launch == LaunchGeneration(3))
-    #expect(try await again.state().isSealed)
+    #expect(try await again.state().seal == .discard)
     #expect(try await again.reader.state().conditions.network == .offline)
     #expect(try await again.reader.queue().rows.map(\.state) == [.waiting(Waiting(.sealed))])
     await again.close()
@@ -43,7 +43,7 @@ struct LedgerStateTests {
   ) async throws {
     let ledger = try await temporary.open()
     try await ledger.append(.conditionsChanged(Conditions(network: .online)), cause: .transport)
-    try await ledger.append(.sealed, cause: .command)
+    try await ledger.append(.sealed(Sealed(copies: .keep)), cause: .command)
     await ledger.close()
     try rows(temporary.database, damage)
     let reader = try await temporary.reader()

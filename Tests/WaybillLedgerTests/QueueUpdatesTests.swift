@@ -57,7 +57,7 @@ struct QueueUpdatesTests {
     try await ledger.append(.conditionsChanged(Conditions(network: .online)), cause: .transport)
     let free = try await updates.next()
     #expect(free != nil && free?.rows == [] && free?.waiting == nil)
-    try await ledger.append(.sealed, cause: .command)
+    try await ledger.append(.sealed(Sealed(copies: .keep)), cause: .command)
     #expect(try await updates.next()?.waiting == Waiting(.sealed))
     #expect(try await ledger.reader.queue().rows.last?.state == .waiting(Waiting(.sealed)))
     try await ledger.append(.unsealed, cause: .command)

@@ -71,7 +71,8 @@ struct SchemaTests {
       ])
     let own: [LedgerEvent] = [
       .reconciled(Reconciled(uploads: 3, events: 4)),
-      .conditionsChanged(Conditions(network: .online, credentials: .accepted)), .sealed, .unsealed,
+      .conditionsChanged(Conditions(network: .online, credentials: .accepted)),
+      .sealed(Sealed(copies: .keep)), .unsealed,
       .tailLost(TailLost(markedPosition: GlobalPosition(9), lastPosition: GlobalPosition(8))),
       .archived(
         Archived(

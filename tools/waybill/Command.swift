@@ -67,7 +67,7 @@ struct Command: Sendable {
 extension Command {
   /// Every command, in the order of the help. A new one adds a line here.
   static let all: [Command] = [
-    .push, .add, .cancel, .retry, .pause, .resume,
+    .push, .add, .cancel, .retry, .pause, .resume, .seal, .unseal,
     .status, .queue, .log, .show,
     .verify, .rebuild, .archive, .purge, .doctor,
     .serve, .agent,

@@ -9,6 +9,9 @@ enum LedgerStateTable: DerivedTable {
   static let name = "ledger_state"
   static let version: Int64 = 1
 
+  /// The column `sealed` as a number.
+  private static let seals: [LocalCopies?] = [nil, .keep, .discard]
+
   /// Writes the row; bind it with `bind`.
   static let write = """
     INSERT INTO ledger_state (stream, revision, launch, network, credentials, sealed, tail_lost)
@@ -23,7 +26,7 @@ enum LedgerStateTable: DerivedTable {
     statement.bind(2, state.launch?.value)
     statement.bind(3, state.conditions.network.rawValue)
     statement.bind(4, state.conditions.credentials.rawValue)
-    statement.bind(5, state.isSealed ? 1 : 0)
+    statement.bind(5, Int64(seals.firstIndex(of: state.seal) ?? 0))
     statement.bind(6, state.tailLost?.value)
   }
 
@@ -34,13 +37,14 @@ enum LedgerStateTable: DerivedTable {
     return try statement.firstRow { row in
       guard row.int(0) == row.int(6),
         let network = Conditions.Network(rawValue: row.text(2)),
-        let credentials = Conditions.Credentials(rawValue: row.text(3))
+        let credentials = Conditions.Credentials(rawValue: row.text(3)),
+        (0..<Int64(seals.count)).contains(row.int(4))
       else { return nil }
       return LedgerState(
         revision: StreamRevision(row.int(0)),
         launch: row.optionalInt(1).map { LaunchGeneration($0) },
         conditions: Conditions(network: network, credentials: credentials),
-        isSealed: row.int(4) != 0, tailLost: row.optionalInt(5).map { GlobalPosition($0) })
+        seal: seals[Int(row.int(4))], tailLost: row.optionalInt(5).map { GlobalPosition($0) })
     } ?? nil
   }
 

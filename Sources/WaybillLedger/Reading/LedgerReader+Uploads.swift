@@ -151,6 +151,25 @@ extension LedgerReader {
     }
   }
 
+  /// One page of the uploads that have not ended, or whose copy is still to be deleted, in the
+  /// order of adding.
+  ///
+  /// - Parameter last: the last one of the page before; nil for the first page.
+  package func unfinishedUploads(after last: UploadID?) throws(LedgerError) -> [UploadID] {
+    try read("looking for what is left") { connection throws(SQLiteError) in
+      let statement = try connection.prepare(
+        """
+        SELECT s.upload FROM upload_states AS u JOIN streams AS s ON s.stream = u.stream
+        WHERE u.stream > coalesce((SELECT stream FROM streams WHERE upload = ?1), 0) AND (
+          u.state NOT IN ('committed', 'cancelled', 'deduplicated') OR u.stream IN (SELECT stream FROM work))
+        ORDER BY u.stream LIMIT ?2
+        """)
+      statement.bind(1, last?.description)
+      statement.bind(2, Int64(LedgerReader.maximumPage))
+      return try statement.ids()
+    }
+  }
+
   /// Uploads the log says have parts on their way, in the order of adding.
   public func uploadsInFlight() throws(LedgerError) -> [UploadID] {
     try read("reading what is on its way") { connection throws(SQLiteError) in

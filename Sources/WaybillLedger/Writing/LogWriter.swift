@@ -175,7 +175,7 @@ final class LogWriter {
   }
 
   /// What one transaction has done so far.
-  private struct Transaction {
+  struct Transaction {
     var head: GlobalPosition
     let startChain: ContentHash
     let time: Timestamp
@@ -191,7 +191,7 @@ final class LogWriter {
   }
 
   /// An upload that grows in a transaction, and what it was before.
-  private struct Touched {
+  struct Touched {
     let entry: FoldCache.Entry
     let stream: Int64
     let before: Upload
@@ -290,6 +290,7 @@ final class LogWriter {
       stream = known
     } else {
       guard !request.drafts.isEmpty else { return .success([]) }
+      guard !isSealed(in: transaction) else { return .failure(Self.sealed) }
       statements.newStream.bind(1, id.description)
       try statements.newStream.run()
       stream = connection.lastInsertedRow
@@ -337,13 +338,6 @@ final class LogWriter {
   private func newEventID(_ time: Timestamp) -> EventID {
     let halves = UUIDv7.halves(time: time, random: random.next())
     return EventID(high: halves.high, low: halves.low)
-  }
-
-  private static func conflict(_ revision: StreamRevision?) -> LedgerError {
-    let place = revision.map { " is at revision \($0.value)" } ?? " has moved"
-    return LedgerError(
-      .conflict, "the stream\(place), which is not what was expected",
-      remedy: "read it again and decide again")
   }
 
   // MARK: Looking before appending
@@ -424,41 +418,6 @@ final class LogWriter {
     return try statements.eventByObservation.firstRow { row in
       EventCodec.event(row, of: EventCodec.upload(row))
     }
-  }
-
-  /// Refuses to queue bytes that another live upload holds, and to end an upload as a duplicate of
-  /// one that does not hold them any more; the unique index stands behind this.
-  private func contentConflict(
-    _ request: AppendRequest, _ upload: Upload, in transaction: inout Transaction
-  ) throws(SQLiteError) -> LedgerError? {
-    let repeated = request.drafts.first {
-      $0.kind == .uploadDeduplicated && $0.fields.code == "upload"
-    }
-    guard repeated != nil || request.drafts.contains(where: { $0.kind == .uploadQueued }) else {
-      return nil
-    }
-    let hashed = request.drafts.first { $0.kind == .uploadHashed }?.fields.hash
-    guard let hash = hashed ?? upload.hash else { return nil }
-    var holder = transaction.hashes[hash]
-    if holder == nil {
-      hash.withBytes { statements.holder.bind(1, bytes: $0) }
-      holder = try statements.holder.firstRow { UploadID($0.text(0)) } ?? nil
-    }
-    if let repeated {
-      guard holder.map({ $0.description == repeated.fields.reference }) ?? false else {
-        return LedgerError(
-          .originalGone, "the upload with the same bytes no longer holds them",
-          remedy: "look again, then queue this one or record it as a duplicate of another")
-      }
-      return nil
-    }
-    guard holder == nil || holder == upload.id else {
-      return LedgerError(
-        .duplicateContent, "another upload of this ledger holds the same bytes",
-        remedy: "record this one as a duplicate of it")
-    }
-    transaction.hashes[hash] = upload.id
-    return nil
   }
 
   // MARK: Around the log

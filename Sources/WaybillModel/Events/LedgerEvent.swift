@@ -6,8 +6,8 @@ public enum LedgerEvent: Equatable, Sendable {
   case reconciled(Reconciled)
   /// The conditions for sending have changed.
   case conditionsChanged(Conditions)
-  /// Nothing is sent until the ledger is unsealed.
-  case sealed
+  /// The account signed out: nothing is sent until the ledger is unsealed.
+  case sealed(Sealed)
   /// Sending is allowed again.
   case unsealed
   /// The log is shorter than its head mark says it was.
@@ -41,10 +41,11 @@ public enum LedgerEvent: Equatable, Sendable {
     case .launched(let payload): payload.write(to: &fields)
     case .reconciled(let payload): payload.write(to: &fields)
     case .conditionsChanged(let payload): payload.write(to: &fields)
+    case .sealed(let payload): payload.write(to: &fields)
     case .tailLost(let payload): payload.write(to: &fields)
     case .archived(let payload): payload.write(to: &fields)
     case .purged(let payload): payload.write(to: &fields)
-    case .sealed, .unsealed: break
+    case .unsealed: break
     }
     return fields
   }
@@ -57,7 +58,7 @@ public enum LedgerEvent: Equatable, Sendable {
     case .ledgerLaunched: self = .launched(try Launched(fields))
     case .ledgerReconciled: self = .reconciled(try Reconciled(fields))
     case .conditionsChanged: self = .conditionsChanged(try Conditions(fields))
-    case .ledgerSealed: self = .sealed
+    case .ledgerSealed: self = .sealed(try Sealed(fields))
     case .ledgerUnsealed: self = .unsealed
     case .ledgerTailLost: self = .tailLost(try TailLost(fields))
     case .ledgerArchived: self = .archived(try Archived(fields))
@@ -181,6 +182,31 @@ public struct Conditions: EventPayload {
     fields.setPayload([
       "network": .text(network.rawValue), "credentials": .text(credentials.rawValue),
     ])
+  }
+}
+
+/// The account of the ledger signed out.
+public struct Sealed: EventPayload {
+  /// What becomes of uploads that have not ended, and of the local copies. They are never handed
+  /// to another account.
+  public let copies: LocalCopies
+
+  /// Makes the fact from its value.
+  public init(copies: LocalCopies) { self.copies = copies }
+
+  /// The first version had no payload and kept everything.
+  init(_ fields: EventFields) throws(FieldProblem) {
+    guard fields.payload != nil else {
+      copies = .keep
+      return
+    }
+    guard let copies = LocalCopies(rawValue: try fields.payloadObject().requiredText("copies"))
+    else { throw .invalid("payload.copies") }
+    self.copies = copies
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.setPayload(["copies": .text(copies.rawValue)])
   }
 }
 

@@ -243,7 +243,12 @@ public enum EventKind: String, CaseIterable, Sendable {
   }
 
   /// The newest shape of this kind that this code knows, and the one it writes.
-  public var newestVersion: Int { self == .ledgerArchived ? 2 : 1 }
+  public var newestVersion: Int {
+    switch self {
+    case .ledgerArchived, .ledgerSealed: 2
+    default: 1
+    }
+  }
 
   /// Whether an event of this kind brings an upload further, or to an end of what goes by itself.
   public var movesOn: Bool {

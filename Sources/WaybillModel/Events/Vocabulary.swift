@@ -153,6 +153,15 @@ public enum CancelReason: String, Sendable, CaseIterable {
   case policy
 }
 
+/// What becomes of uploads that have not ended, and of their local copies, when an account signs
+/// out.
+public enum LocalCopies: String, Sendable, CaseIterable {
+  /// They stay as they are and go on once the account signs in again.
+  case keep
+  /// They are cancelled, and the copies deleted.
+  case discard
+}
+
 /// What a late or contradictory claim was about; kept as a note, it changes no state.
 public enum NotedClaim: String, Sendable, CaseIterable {
   /// A part was acknowledged after the upload had ended.

@@ -6,8 +6,8 @@ public struct LedgerState: Equatable, Sendable {
   public internal(set) var launch: LaunchGeneration?
   /// What sending depends on, beyond any one upload.
   public internal(set) var conditions = Conditions()
-  /// Whether nothing may be sent.
-  public internal(set) var isSealed = false
+  /// What becomes of what an account that has signed out left here; nil while it is signed in.
+  public internal(set) var seal: LocalCopies?
   /// The event that says events were lost, until the uploads have been compared since. What was
   /// lost comes back by itself: a launch asks the server about every session of an earlier one.
   public internal(set) var tailLost: GlobalPosition?
@@ -17,15 +17,18 @@ public struct LedgerState: Equatable, Sendable {
 
   /// Makes the state that was folded before and stored.
   package init(
-    revision: StreamRevision, launch: LaunchGeneration?, conditions: Conditions, isSealed: Bool,
+    revision: StreamRevision, launch: LaunchGeneration?, conditions: Conditions, seal: LocalCopies?,
     tailLost: GlobalPosition?
   ) {
     self.revision = revision
     self.launch = launch
     self.conditions = conditions
-    self.isSealed = isSealed
+    self.seal = seal
     self.tailLost = tailLost
   }
+
+  /// Whether nothing may be sent.
+  public var isSealed: Bool { seal != nil }
 
   /// What every upload waits for; nil when nothing holds them up.
   public var waiting: Waiting? { isSealed ? Waiting(.sealed) : conditions.waiting }
@@ -38,8 +41,8 @@ public struct LedgerState: Equatable, Sendable {
     case .launched(let launched): launch = launched.generation
     case .reconciled: tailLost = nil
     case .conditionsChanged(let conditions): self.conditions = conditions
-    case .sealed: isSealed = true
-    case .unsealed: isSealed = false
+    case .sealed(let sealed): seal = sealed.copies
+    case .unsealed: seal = nil
     case .tailLost: tailLost = recorded.position
     case .archived, .purged: break
     }

@@ -156,7 +156,7 @@ struct PushReport {
     case .sealed:
       throw Failure(
         .failed, "the ledger is sealed: nothing is sent from it",
-        remedy: "Sign in to its account again.")
+        remedy: "If it is your account, run 'waybill unseal'; else name your own with --ledger.")
     case .finished:
       if !unavailable.isEmpty { return .error }
       return counts[.needsAttention] > 0 ? .needsAttention : .ok
