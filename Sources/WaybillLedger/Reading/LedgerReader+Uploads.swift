@@ -160,8 +160,9 @@ extension LedgerReader {
       let statement = try connection.prepare(
         """
         SELECT s.upload FROM upload_states AS u JOIN streams AS s ON s.stream = u.stream
-        WHERE u.stream > coalesce((SELECT stream FROM streams WHERE upload = ?1), 0) AND (
-          u.state NOT IN ('committed', 'cancelled', 'deduplicated') OR u.stream IN (SELECT stream FROM work))
+        WHERE u.stream > coalesce((SELECT stream FROM streams WHERE upload = ?1), 0)
+          AND (u.state NOT IN ('committed', 'cancelled', 'deduplicated')
+            OR u.stream IN (SELECT stream FROM work))
         ORDER BY u.stream LIMIT ?2
         """)
       statement.bind(1, last?.description)
