@@ -120,10 +120,12 @@ extension UploadEngine {
   }
 
   /// What is sent for a part, and its hash: the slice of the copy itself, or a file of its own for
-  /// a transport that sends whole files only.
+  /// a transport that sends whole files only. The only part is the copy, whose hash is known; bytes
+  /// that change behind our back from here on the server finds out by it.
   private func content(
     of slice: FileSlice, part: PartNumber, of upload: Upload
   ) async throws(Staging.SliceFault) -> (FileSlice, ContentHash) {
+    if let hash = upload.hash, slice.count == upload.byteCount { return (slice, hash) }
     let fileBytes = transport.sendsSlices ? 0 : upload.partFileBytes(of: part)
     guard fileBytes > 0 else { return (slice, try await staging.hash(of: slice)) }
     partFiles[PartKey(upload: upload.id, part: part)] = fileBytes

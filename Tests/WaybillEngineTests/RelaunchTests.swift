@@ -144,7 +144,8 @@ import WaybillServer
   // L1: the server may have everything although our copy is gone.
   @Test func `a copy that is gone does not matter when the server holds all`() async throws {
     let fixture = try EngineFixture()
-    let server = try fixture.startServer(faults: "commit*:503/retry-after=60")
+    // The wait may be in the log by the time of the kill, and then holds for the next launch too.
+    let server = try fixture.startServer(faults: "commit*:503/retry-after=1")
     let port = server.port
     let first = try await fixture.openLedger()
     let dying = WatchedTransport()
@@ -153,7 +154,7 @@ import WaybillServer
       [try fixture.picture("a.jpg", 200_000)], to: try Destination(server.baseURL))
     let id = try #require(summary.queued.first?.upload)
     let run = Task { try await engine.run(.drain) }
-    try await eventually { server.counts.requests(.commit) == 1 }
+    try await eventually { server.counts.requests(.commit) >= 1 }
     await abandon(first, dying, run)
     server.stop(graceMilliseconds: 0)
     unlink(fixture.stagedPath(id))

@@ -3,12 +3,12 @@ internal import WaybillLedger
 extension Command {
   static let cancel = Command(
     name: "cancel", group: .upload, summary: "give uploads up; their copies are deleted",
-    usage: ["UPLOAD…"],
+    usage: ["UPLOAD…", "--all"],
     details: [
       "The ledger keeps the history. The copies it made are deleted by the push that runs now, or"
         + " by the next one; the files you named stay. What is committed cannot be cancelled."
     ],
-    operands: .atLeast(1, "UPLOAD"), options: [.dryRun, .yes],
+    operands: .atLeast(0, "UPLOAD"), options: [.all, .dryRun, .yes],
     examples: [
       Example("waybill cancel 019ad2c1", "the upload whose id begins so, once you agree"),
       Example("waybill cancel -n 019ad2c1", "say what would be done, do nothing"),

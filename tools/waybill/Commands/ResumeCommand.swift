@@ -3,7 +3,7 @@ internal import WaybillLedger
 extension Command {
   static let resume = Command(
     name: "resume", group: .upload, summary: "no longer hold uploads back",
-    usage: ["UPLOAD…"], operands: .atLeast(1, "UPLOAD"), options: [.dryRun],
+    usage: ["UPLOAD…", "--all"], operands: .atLeast(0, "UPLOAD"), options: [.all, .dryRun],
     examples: [
       Example("waybill resume 019ad2c1", "the upload whose id begins so"),
       Example("waybill resume -n 019ad2c1", "say what would be done, do nothing"),

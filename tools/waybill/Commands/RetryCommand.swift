@@ -3,7 +3,7 @@ internal import WaybillLedger
 extension Command {
   static let retry = Command(
     name: "retry", group: .upload, summary: "try uploads again that need attention or wait",
-    usage: ["UPLOAD…"], operands: .atLeast(1, "UPLOAD"), options: [.dryRun],
+    usage: ["UPLOAD…", "--all"], operands: .atLeast(0, "UPLOAD"), options: [.all, .dryRun],
     examples: [
       Example("waybill retry 019ad2c1", "the upload whose id begins so"),
       Example("waybill retry -n 019ad2c1", "say what would be done, do nothing"),

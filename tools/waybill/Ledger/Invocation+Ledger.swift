@@ -18,6 +18,7 @@ extension Option {
     help: "how long the server may stay out of reach; 20s if not given")
   static let background = Option(
     "background", help: "let an agent own what is on its way, so that it outlives this command")
+  static let all = Option("all", help: "every upload it can be said of")
   static let yes = Option("yes", short: "y", help: "do not ask; needed where nobody can be asked")
   static let dryRun = Option("dry-run", short: "n", help: "say what would be done, do nothing")
 }

@@ -14,7 +14,7 @@ struct UploadWish: Sendable {
   var loss: String?
 
   /// What became of the wish about one upload.
-  private enum Outcome {
+  private enum Outcome: Equatable {
     case done
     case wouldBeDone
     case asked
@@ -23,30 +23,87 @@ struct UploadWish: Sendable {
   }
 
   func run(_ invocation: Invocation) async throws(Failure) -> ExitCode {
+    let isAll = invocation.arguments.has("all")
+    guard isAll == invocation.arguments.operands.isEmpty else {
+      throw Failure.usage("name uploads, or say --all", command: invocation.command.name)
+    }
     let reader = try await invocation.openReader()
+    if isAll { return try await runOnAll(invocation, reader) }
     let uploads = try await named(invocation, reader)
     let isTrial = invocation.arguments.has("dry-run")
-    let affected = uploads.filter { if case .wouldBeDone = judge($0) { true } else { false } }
+    let affected = uploads.filter(isAbout)
     if !isTrial, !affected.isEmpty, let loss, try !invocation.agrees(to: loss, affected) {
       invocation.messages.note("nothing was \(done)")
       return .error
     }
-    let results: [(Upload, Outcome)]
-    if isTrial || affected.isEmpty {
-      results = uploads.map { ($0, judge($0)) }
-    } else if let owner = reader.owner {
-      results = try await ask(uploads, owner, invocation)
-    } else {
-      do throws(Failure) {
-        results = try await grant(uploads, invocation)
-      } catch {
-        // Somebody took the ledger since we looked.
-        guard error.code == .busy else { throw error }
-        results = try await ask(uploads, reader.owner ?? "another process", invocation)
-      }
-    }
+    let outcomes =
+      isTrial || affected.isEmpty
+      ? uploads.map(judge) : try await act(on: uploads.map(\.id), reader, invocation)
     await reader.close()
-    return try report(results, invocation)
+    return try report(Array(zip(uploads, outcomes)), invocation)
+  }
+
+  /// The outcomes of the wish about some uploads, in their order: granted here, or asked of whoever
+  /// owns the ledger.
+  private func act(
+    on ids: [UploadID], _ reader: LedgerReader, _ invocation: Invocation
+  ) async throws(Failure) -> [Outcome] {
+    if let owner = reader.owner { return try await ask(ids, reader, owner, invocation) }
+    do throws(Failure) {
+      return try await grant(ids, invocation)
+    } catch {
+      // Somebody took the ledger since we looked.
+      guard error.code == .busy else { throw error }
+      return try await ask(ids, reader, reader.owner ?? "another process", invocation)
+    }
+  }
+
+  // MARK: All of them
+
+  /// Wishes it of every upload it says anything about.
+  private func runOnAll(
+    _ invocation: Invocation, _ reader: LedgerReader
+  ) async throws(Failure) -> ExitCode {
+    var ids: [UploadID] = []
+    var last: UploadID?
+    while true {
+      let page = try await Failure.from { () async throws(LedgerError) in
+        try await reader.unfinishedUploads(after: last)
+      }
+      guard let end = page.last else { break }
+      last = end
+      for id in page where isAbout(try await upload(id, reader)) { ids.append(id) }
+    }
+    let what = HumanText.count(ids.count, "upload")
+    guard !ids.isEmpty, !invocation.arguments.has("dry-run") else {
+      return try reportAll(ids.map { ($0, .wouldBeDone) }, invocation)
+    }
+    if let loss, try !invocation.agrees(to: loss, what: what) {
+      invocation.messages.note("nothing was \(done)")
+      return .error
+    }
+    let outcomes = try await act(on: ids, reader, invocation)
+    await reader.close()
+    return try reportAll(Array(zip(ids, outcomes)), invocation)
+  }
+
+  private func reportAll(
+    _ results: [(UploadID, Outcome)], _ invocation: Invocation
+  ) throws(Failure) -> ExitCode {
+    guard invocation.format == .text else {
+      try invocation.output.json(document(results, invocation))
+      return .ok
+    }
+    // What has ended or changed since it was looked at is nothing to be warned of.
+    let count = results.count { [Outcome.done, .wouldBeDone, .asked].contains($0.1) }
+    let what = HumanText.count(count, "upload")
+    let isOne = count == 1
+    switch results.first(where: { $0.1 != .unchanged })?.1 {
+    case .wouldBeDone?: try invocation.output.line("\(what) would be \(done)")
+    case .asked?: try invocation.output.line("\(what) will be \(done)")
+    default: try invocation.output.line("\(what) \(isOne ? "is" : "are") \(done)")
+    }
+    return .ok
   }
 
   /// The uploads the operands name, each once.
@@ -58,12 +115,14 @@ struct UploadWish: Sendable {
       let name = try invocation.operandText(index)
       let id = try await invocation.upload(named: name, in: reader)
       if uploads.contains(where: { $0.id == id }) { continue }
-      let upload = try await Failure.from { () async throws(LedgerError) in
-        try await reader.upload(id)
-      }
-      uploads.append(upload ?? Upload(id: id))
+      uploads.append(try await upload(id, reader))
     }
     return uploads
+  }
+
+  private func upload(_ id: UploadID, _ reader: LedgerReader) async throws(Failure) -> Upload {
+    try await Failure.from { () async throws(LedgerError) in try await reader.upload(id) }
+      ?? Upload(id: id)
   }
 
   // MARK: Granting
@@ -77,38 +136,40 @@ struct UploadWish: Sendable {
     }
   }
 
+  /// Whether there is something to do for an upload, by what is known now.
+  private func isAbout(_ upload: Upload) -> Bool { judge(upload) == .wouldBeDone }
+
   private func ask(
-    _ uploads: [Upload], _ owner: String, _ invocation: Invocation
-  ) async throws(Failure) -> [(Upload, Outcome)] {
+    _ ids: [UploadID], _ reader: LedgerReader, _ owner: String, _ invocation: Invocation
+  ) async throws(Failure) -> [Outcome] {
     let inbox = Inbox(ledgerDirectory: try invocation.ledgerPath())
     var random = SystemRandomNumberGenerator()
-    var results: [(Upload, Outcome)] = []
-    for upload in uploads {
-      guard case .wouldBeDone = judge(upload) else {
-        results.append((upload, judge(upload)))
+    var outcomes: [Outcome] = []
+    for id in ids {
+      let known = judge(try await upload(id, reader))
+      guard known == .wouldBeDone else {
+        outcomes.append(known)
         continue
       }
       let halves = UUIDv7.halves(time: SystemClock.now, random: random.next())
       let command = EventID(high: halves.high, low: halves.low)
       try await Failure.from { () async throws(LedgerError) in
-        try inbox.drop(wish(upload.id), id: command)
+        try inbox.drop(wish(id), id: command)
       }
-      results.append((upload, .asked))
+      outcomes.append(.asked)
     }
     invocation.messages.note("the ledger is in use by \(owner), which does what is asked")
-    return results
+    return outcomes
   }
 
   private func grant(
-    _ uploads: [Upload], _ invocation: Invocation
-  ) async throws(Failure) -> [(Upload, Outcome)] {
+    _ ids: [UploadID], _ invocation: Invocation
+  ) async throws(Failure) -> [Outcome] {
     let ledger = try await invocation.openLedger(createsIt: false)
-    var results: [(Upload, Outcome)] = []
-    for upload in uploads {
-      results.append((upload, try await grant(upload.id, in: ledger)))
-    }
+    var outcomes: [Outcome] = []
+    for id in ids { outcomes.append(try await grant(id, in: ledger)) }
     await ledger.close()
-    return results
+    return outcomes
   }
 
   private func grant(_ id: UploadID, in ledger: Ledger) async throws(Failure) -> Outcome {
@@ -141,7 +202,7 @@ struct UploadWish: Sendable {
       }
     }
     if invocation.format == .json {
-      try invocation.output.json(document(results, invocation))
+      try invocation.output.json(document(results.map { ($0.0.id, $0.1) }, invocation))
     }
     return exit
   }
@@ -156,15 +217,17 @@ struct UploadWish: Sendable {
     }
   }
 
-  private func document(_ results: [(Upload, Outcome)], _ invocation: Invocation) -> JSONValue {
+  private func document(
+    _ results: [(UploadID, Outcome)], _ invocation: Invocation
+  ) -> JSONValue {
     .object([
       .init("v", .integer(1)), .init("type", .text(invocation.command.name)),
       .init(
         "uploads",
         .array(
-          results.map { upload, outcome in
+          results.map { id, outcome in
             var members: [JSONValue.Member] = [
-              .init("upload", .text(upload.id.description)),
+              .init("upload", .text(id.description)),
               .init("outcome", .text(UploadWish.word(outcome))),
             ]
             if case .refused(let reason) = outcome {
