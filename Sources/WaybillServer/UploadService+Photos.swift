@@ -4,8 +4,8 @@ internal import WaybillSQLite
 extension UploadService {
   // MARK: Commit
 
-  /// `POST /v1/uploads/{id}/commit`: reads the assembled bytes back, compares their hash with the
-  /// promise and binds the photo in one transaction. Any repeat gives the same photo.
+  /// `POST /v1/uploads/{id}/commit`: compares the hash of the assembled bytes with the promise and
+  /// binds the photo in one transaction. Any repeat gives the same photo.
   func commit(_ id: String, account: Account) throws(Problem) -> Reply {
     try claims.claimCommit(of: id)
     defer { claims.releaseCommit(of: id) }
@@ -45,7 +45,16 @@ extension UploadService {
     }
   }
 
+  /// The hash of all bytes as they lie on the disk; that of an only part is known, since it was
+  /// hashed on its way there.
   private func assembledHash(_ session: Session) throws(Problem) -> ContentHash {
+    if session.partCount == 1,
+      let digest = try read({ (store) throws(SQLiteError) in
+        try store.digest(session: session.row, part: 0)
+      })
+    {
+      return digest
+    }
     let hash: ContentHash?
     do {
       hash = try files.hash(

@@ -9,7 +9,10 @@ let package = Package(
     .target(name: "CBaseline", linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "bench",
-      dependencies: ["CBaseline", .product(name: "Waybill", package: "Waybill")],
+      dependencies: [
+        "CBaseline", .product(name: "Waybill", package: "Waybill"),
+        .product(name: "WaybillServer", package: "Waybill"),
+      ],
       swiftSettings: [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),

@@ -33,6 +33,9 @@ struct Bench: Sendable {
     ("status_1m", Launches.status),
     ("rebuild_memory", Launches.rebuild),
     ("hash_1gib", Hashing.gibibyte),
+    ("upload", Uploads.whole),
+    ("transport", Uploads.transport),
+    ("drain_memory", Drains.memory),
     ("counts", Counts.all),
     ("peers", Peers.all),
   ]
@@ -47,6 +50,9 @@ struct Main {
         let role = Launches.Role(rawValue: arguments[1])
       {
         return try await Launches.child(role, arguments[2])
+      }
+      if arguments.count == 2, arguments[0] == "--serve" {
+        return try ServerChild.serve(arguments[1])
       }
       let options = try readOptions(arguments)
       exit(try await measure(options) ? 0 : 1)

@@ -23,6 +23,40 @@ func makeFolder(_ path: String) throws(BenchError) {
   }
 }
 
+/// Makes a file anew with these bytes.
+func writeFile(_ path: String, _ bytes: [UInt8]) throws(BenchError) {
+  let descriptor = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+  guard descriptor >= 0 else { throw BenchError("cannot make \(path)") }
+  defer { close(descriptor) }
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard count > 0 else { throw BenchError("cannot fill \(path)") }
+    rest = rest.dropFirst(count)
+  }
+}
+
+/// Removes a folder with all that is in it.
+func remove(_ folder: String) throws(BenchError) {
+  _ = try output(of: "rm", ["-rf", "--", folder])
+}
+
+/// Starts a program whose standard output goes to a descriptor.
+func start(
+  _ program: String, _ arguments: [String], output: Int32
+) throws(BenchError) -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, output, 1)
+  var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+  defer { for word in words { free(word) } }
+  var child: pid_t = 0
+  let code = posix_spawnp(&child, program, &actions, nil, &words, environ)
+  guard code == 0 else { throw BenchError("\(program): \(String(cString: strerror(code)))") }
+  return child
+}
+
 /// Runs a program to its end and gives what it printed, at most 1 MiB.
 ///
 /// - Throws: `BenchError` when it cannot be started or does not exit with 0.
@@ -30,17 +64,12 @@ func output(of program: String, _ arguments: [String]) throws(BenchError) -> Str
   var ends: [Int32] = [0, 0]
   guard pipe(&ends) == 0 else { throw BenchError("no pipe") }
   for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-  var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-  defer { for word in words { free(word) } }
-  var child: pid_t = 0
-  let code = posix_spawnp(&child, program, &actions, nil, &words, environ)
-  close(ends[1])
   defer { close(ends[0]) }
-  guard code == 0 else { throw BenchError("\(program): \(String(cString: strerror(code)))") }
+  let started = Result { () throws(BenchError) in
+    try start(program, arguments, output: ends[1])
+  }
+  close(ends[1])
+  let child = try started.get()
   var printed: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 4096)
   while printed.count < 1_048_576 {

@@ -41,16 +41,23 @@ enum Hashing {
 
   /// The loop of the engine's staging: one reused buffer of 1 MiB.
   private static func hash(_ path: String) throws(BenchError) -> ContentHash {
+    try measure(path).hash
+  }
+
+  /// The length of a file, and its hash.
+  static func measure(_ path: String) throws(BenchError) -> (byteCount: Int64, hash: ContentHash) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw BenchError("cannot read \(path)") }
     defer { close(descriptor) }
     let hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferBytes, alignment: 4096)
     defer { buffer.deallocate() }
+    var total: Int64 = 0
     while true {
       let count = read(descriptor, buffer.baseAddress, buffer.count)
       guard count >= 0 else { throw BenchError("cannot read \(path)") }
-      if count == 0 { return hasher.finish() }
+      if count == 0 { return (total, hasher.finish()) }
+      total += Int64(count)
       hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
   }

@@ -55,9 +55,10 @@ enum Launches {
     case open
     case status
     case rebuild
+    case drain
   }
 
-  private struct Run {
+  struct Run {
     let cpu: Double
     let wall: Double
     let peakBytes: Double
@@ -79,7 +80,7 @@ enum Launches {
     return sides
   }
 
-  private static func run(_ role: Role, _ path: String) throws(BenchError) -> Run {
+  static func run(_ role: Role, _ path: String) throws(BenchError) -> Run {
     let program = CommandLine.arguments[0]
     let printed = try output(of: program, ["--child", role.rawValue, path])
     let numbers = printed.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
@@ -113,6 +114,7 @@ enum Launches {
       let ledger = try await Ledger.open(directory: path)
       elapsed = try await Elapsed.of { try await ledger.rebuild() }
       await ledger.close()
+    case .drain: elapsed = try await Elapsed.of { try await Drains.child(path) }
     }
     print(elapsed.cpu, elapsed.wall, peak_memory_bytes())
   }

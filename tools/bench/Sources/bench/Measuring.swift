@@ -57,7 +57,7 @@ func decimal(_ value: Double, _ places: Int, trimmed: Bool = false) -> String {
   var scale = 1.0
   for _ in 0..<places { scale *= 10 }
   let whole = Int64((abs(value) * scale).rounded())
-  var fraction = String(whole % Int64(scale))
+  var fraction = places == 0 ? "" : String(whole % Int64(scale))
   fraction = String(repeating: "0", count: places - fraction.count) + fraction
   if trimmed { while fraction.hasSuffix("0") { fraction.removeLast() } }
   let sign = value < 0 && whole > 0 ? "-" : ""
