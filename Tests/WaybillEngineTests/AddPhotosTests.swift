@@ -246,4 +246,26 @@ import WaybillSystem
     #expect(again.count == 1)
     await ledger.close()
   }
+
+  @Test func `picks go in their order, then backups with the newest first, urgent before all`()
+    async throws
+  {
+    let ledger = try await fixture.openLedger()
+    let engine = fixture.engine(ledger)
+    var ids: [String: UploadID] = [:]
+    for (name, source) in [
+      ("old", ExportSource.backup), ("first", .picker), ("new", .backup), ("second", .file),
+      ("urgent", .picker),
+    ] {
+      let picture = try fixture.picture(name, 1000, seed: UInt8(ids.count))
+      let summary = try await engine.add(
+        [PickedFile(path: picture.path, source: source)], to: destination,
+        priority: name == "urgent" ? .urgent : .normal)
+      ids[name] = try #require(summary.queued.first?.upload)
+    }
+    let order = try await ledger.work(now: SystemClock.now, limit: 10).map(\.id)
+    #expect(order == ["urgent", "first", "second", "new", "old"].compactMap { ids[$0] })
+    #expect(try await ledger.reader.verify().isSound)
+    await ledger.close()
+  }
 }

@@ -4,12 +4,13 @@ internal import WaybillSQLite
 /// Uploads with something left to do, in the order of doing: the table `work`.
 enum WorkProjection: Projection {
   static let name = "work"
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   static let columns = ["priority", "added", "not_before"]
 
   struct Row: Equatable {
     let priority: Priority
-    let added: Int64
+    /// In the column `added`, which says it for all but backups.
+    let place: Int64
     let notBefore: Timestamp?
   }
 
@@ -21,13 +22,13 @@ enum WorkProjection: Projection {
       return nil
     }
     return Row(
-      priority: upload.intent?.priority ?? .normal, added: upload.firstPosition.value,
+      priority: upload.intent?.priority ?? .normal, place: upload.place,
       notBefore: upload.notBefore)
   }
 
   static func bind(_ row: Row, to statement: Statement, from index: Int32) {
     statement.bind(index, Int64(row.priority.rawValue))
-    statement.bind(index + 1, row.added)
+    statement.bind(index + 1, row.place)
     statement.bind(index + 2, row.notBefore?.microseconds ?? 0)
   }
 }

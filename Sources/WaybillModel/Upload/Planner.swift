@@ -168,6 +168,12 @@ public enum Planner {
 }
 
 extension Upload {
+  /// Its place among uploads of one priority: first what a person picked, in the order of picking,
+  /// then what is backed up, the newest first, since that is what a person looks for.
+  public var place: Int64 {
+    copy?.source == .backup ? Int64.max - firstPosition.value : firstPosition.value
+  }
+
   /// Bytes a file of its own takes for one part: none for the only part, which is the copy itself.
   public func partFileBytes(of part: PartNumber) -> Int64 {
     guard let plan = session?.plan, plan.partCount > 1 else { return 0 }
