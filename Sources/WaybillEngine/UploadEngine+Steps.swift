@@ -117,6 +117,7 @@ extension UploadEngine {
     if isEndingTransfers || (isStopping && !transport.outlivesProcess) {
       await transport.cancel(transfer)
     }
+    if isTransportGone { release(transfer) }
   }
 
   /// What is sent for a part, and its hash: the slice of the copy itself, or a file of its own for
@@ -197,7 +198,8 @@ extension UploadEngine {
     }
   }
 
-  private func release(_ transfer: TransferDescription) {
+  /// Gives back the place of a transfer that has ended, or of which nothing will be heard.
+  func release(_ transfer: TransferDescription) {
     if live.removeValue(forKey: transfer) != nil {
       giveBack(transfer.part, of: transfer.upload)
     }

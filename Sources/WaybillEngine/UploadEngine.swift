@@ -89,6 +89,9 @@ public actor UploadEngine {
   /// Hears what the transport says for as long as the engine lives: its events have one consumer
   /// and end for good with it.
   private(set) var listener: Task<Void, Never>?
+  /// Whether the transport was shut down under the engine: it says nothing any more, not even of
+  /// what it is given.
+  private(set) var isTransportGone = false
   private let signal = Signal()
 
   /// Makes an engine.
@@ -173,7 +176,13 @@ public actor UploadEngine {
         guard let self else { return }
         await self.receive(event)
       }
+      await self?.loseTransport()
     }
+  }
+
+  private func loseTransport() {
+    isTransportGone = true
+    for transfer in live.keys { release(transfer) }
   }
 
   deinit { listener?.cancel() }
