@@ -69,8 +69,9 @@ struct Staging: Sendable {
   static let reserveBytes: UInt64 = 16_777_216
 
   let directory: String
-  /// Takes files in, which may take long; parts are read beside it.
-  private let taking = DispatchQueue(label: "waybill.staging.taking")
+  /// Take files in, which may take long; parts are read beside them. There are two, so that one
+  /// reads and hashes while the other waits for the disk.
+  private let lanes = (0..<2).map { DispatchQueue(label: "waybill.staging.taking.\($0)") }
   private let reading = DispatchQueue(label: "waybill.staging.reading")
 
   init(directory: String) { self.directory = directory }
@@ -86,12 +87,15 @@ struct Staging: Sendable {
 
   // MARK: Taking a file
 
-  /// Copies a file in, named by the upload it belongs to, and hashes what was copied.
+  /// Copies a file in, named by the upload it belongs to, and hashes what was copied. Copies of
+  /// one lane are made one after the other.
   ///
   /// - Throws: `StagingError`; then no copy is left behind.
-  func stage(_ source: [UInt8], for upload: UploadID) async throws(StagingError) -> Copy {
+  func stage(
+    _ source: [UInt8], for upload: UploadID, lane: Int
+  ) async throws(StagingError) -> Copy {
     let file = StagedFileID(upload)
-    let result = await run(on: taking) { self.copy(source, to: file) }
+    let result = await run(on: lanes[lane % lanes.count]) { self.copy(source, to: file) }
     return try result.get()
   }
 

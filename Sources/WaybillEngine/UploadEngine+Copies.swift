@@ -67,28 +67,66 @@ extension UploadEngine {
   ) async throws(LedgerError) -> AddSummary {
     try await ledger.reader.requireDestination(destination)
     var summary = AddSummary()
-    for (index, file) in files.enumerated() {
-      if Task.isCancelled { break }
-      try await add(file, to: destination, priority: priority, &summary)
+    var next = take(files.first, lane: 0)
+    for index in files.indices {
+      guard let current = next else { break }
+      // A copy is made while the one before is put on stable storage and recorded.
+      let isLast = index + 1 == files.endIndex || Task.isCancelled
+      next = isLast ? nil : take(files[index + 1], lane: index + 1)
+      do throws(LedgerError) {
+        try await add(current, to: destination, priority: priority, &summary)
+      } catch {
+        if let next { await leave(next) }
+        throw error
+      }
       taken(index + 1)
+      if Task.isCancelled, let late = next {
+        await leave(late)
+        next = nil
+      }
     }
     raiseSignal()
     return summary
   }
 
-  private func add(
-    _ file: PickedFile, to destination: Destination, priority: Priority,
-    _ summary: inout AddSummary
-  ) async throws(LedgerError) {
+  /// A file whose copy is being made.
+  private struct Taken {
+    let file: PickedFile
+    let id: UploadID
+    let copy: Task<Result<Staging.Copy, StagingError>, Never>
+  }
+
+  /// Begins to make the copy of a file, if there is one and nobody has cancelled.
+  private func take(_ file: PickedFile?, lane: Int) -> Taken? {
+    guard let file, !Task.isCancelled else { return nil }
     let halves = UUIDv7.halves(time: clock.wall(), random: random.next())
     let id = UploadID(high: halves.high, low: halves.low)
-    let copy: Staging.Copy
     taking.insert(id)
+    let copy = Task { [staging] () async -> Result<Staging.Copy, StagingError> in
+      do throws(StagingError) {
+        return .success(try await staging.stage(file.path, for: id, lane: lane))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return Taken(file: file, id: id, copy: copy)
+  }
+
+  /// Deletes a copy that is not wanted after all.
+  private func leave(_ taken: Taken) async {
+    if let copy = try? await taken.copy.value.get() { try? staging.release(copy.file) }
+    taking.remove(taken.id)
+  }
+
+  private func add(
+    _ taken: Taken, to destination: Destination, priority: Priority, _ summary: inout AddSummary
+  ) async throws(LedgerError) {
+    let (file, id) = (taken.file, taken.id)
     defer { taking.remove(id) }
-    do throws(StagingError) {
-      copy = try await staging.stage(file.path, for: id)
-    } catch {
-      return summary.unavailable.append((file, error))
+    let copy: Staging.Copy
+    switch await taken.copy.value {
+    case .success(let made): copy = made
+    case .failure(let error): return summary.unavailable.append((file, error))
     }
     let exported = Exported(
       file: copy.file, name: file.name, byteCount: copy.byteCount, source: file.source,

@@ -50,7 +50,7 @@
     }
 
     // A04: the list of uploads is empty after a restart.
-    @Test func `killed between announcing a part and sending it, the list is whole at the next launch`()
+    @Test func `killed before a part that was announced is sent, the list is still whole`()
       async throws
     {
       let server = try fixture.startServer()
@@ -58,7 +58,9 @@
       let first = try await fixture.openLedger()
       let engine = fixture.engine(first)
       var ids: [UploadID] = []
-      for number in 0..<5 { ids.append(try await add("\(number).jpg", 1000 + number, engine, server)) }
+      for number in 0..<5 {
+        ids.append(try await add("\(number).jpg", 1000 + number, engine, server))
+      }
       let session = SessionOffer(
         session: SessionReference("u-0"), partSize: 65_536, partCount: 1, expires: nil,
         received: PartSet())
