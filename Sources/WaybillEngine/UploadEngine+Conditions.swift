@@ -20,25 +20,31 @@ extension UploadEngine {
     return ruling.verdict
   }
 
-  /// Records the conditions, where they have changed.
+  /// Records the conditions, where what they hold up, or who can be reached, has changed. What the
+  /// device says goes along as evidence; by itself it is not worth an event.
   func recordConditions() async throws(LedgerError) {
-    let conditions = pacing.conditions
+    var conditions = pacing.conditions
+    conditions.held = policing.hold.current
+    conditions.device = recordedConditions.device
     guard conditions != recordedConditions else { return }
+    if let device = policing.device { conditions.device = device }
     recordedConditions = conditions
     try await ledger.append(.conditionsChanged(conditions), cause: .transport)
   }
 
   /// The credential for a request that is about to be sent, with the round it belongs to; nil when
-  /// there is none, or when the ledger has been sealed since the request was planned.
+  /// there is none, or when since the request was planned the ledger has been sealed or a rule has
+  /// come to forbid it.
   func credential() async throws(LedgerError) -> (token: Secret, round: Int)? {
-    guard try await !ledger.state().isSealed else { return nil }
+    guard try await !ledger.state().isSealed, !isForbidden else { return nil }
     let round = pacing.credential.round
     guard let token = await credentials.token() else {
       pacing.rejectCredential()
       try await recordConditions()
       return nil
     }
-    return (token, round)
+    // Getting it may have taken its time.
+    return isForbidden ? nil : (token, round)
   }
 
   /// Asks for a new credential. What is refused until it is there carries the old one.

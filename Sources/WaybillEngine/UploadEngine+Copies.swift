@@ -269,6 +269,7 @@ extension UploadEngine {
   /// of each open session is asked by the planner, upload by upload.
   func launch() async throws(LedgerError) {
     recordedConditions = try await ledger.state().conditions
+    beginPolicing()
     pacing.begin(recordedConditions, at: clock.now)
     try await recordConditions()
     let known = listener == nil ? Set(await transport.liveTransfers()) : Set(live.keys)

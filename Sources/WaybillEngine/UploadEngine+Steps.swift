@@ -113,8 +113,8 @@ extension UploadEngine {
     isOnItsWay = true
     live[transfer] = round
     await transport.start(transfer, request.authorized(by: token))
-    // A stop, or the end of the account's time, may have passed while it was announced.
-    if isEndingTransfers || (isStopping && !transport.outlivesProcess) {
+    // A stop, a rule that forbids it, or the end of the account's time may have passed meanwhile.
+    if isEndingTransfers || isForbidden || (isStopping && !transport.outlivesProcess) {
       await transport.cancel(transfer)
     }
     if isTransportGone { release(transfer) }

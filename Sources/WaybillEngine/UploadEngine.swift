@@ -16,8 +16,12 @@ public actor UploadEngine {
     /// How long nothing may move on before `drain` gives up, in milliseconds. While the server says
     /// that it has a commit under way, at least `Pacing.commitPatienceMilliseconds`.
     public var patienceMilliseconds: Int64 = 20_000
+    /// When anything may be sent; see `setPolicy`.
+    public var policy = SendingPolicy()
+    /// What tells of the network and the power of the device; nil where nothing does.
+    public var conditions: ConditionsProvider?
 
-    /// Four transfers and four calls, no destination, twenty seconds of patience.
+    /// Four transfers and four calls, no destination, twenty seconds of patience, no rules.
     public init() {}
   }
 
@@ -35,6 +39,8 @@ public actor UploadEngine {
     case credentialsRejected
     /// The ledger is sealed.
     case sealed
+    /// A rule of the person forbids sending, and will for longer than the run has patience.
+    case held(Waiting)
   }
 
   /// How long a run goes on.
@@ -71,6 +77,8 @@ public actor UploadEngine {
   var pacing = Pacing()
   /// What the ledger last recorded of the conditions.
   var recordedConditions = Conditions()
+  /// The person's rules, and what they hold up.
+  var policing: Policing
   /// Copies whose inode changed after they were recorded and that were hashed again since.
   var trustedCopies: [UploadID: Timestamp] = [:]
   private var failure: LedgerError?
@@ -112,6 +120,7 @@ public actor UploadEngine {
     self.options = options
     self.clock = clock
     staging = Staging(directory: ledger.stagingDirectory)
+    policing = Policing(options)
   }
 
   // MARK: Running
@@ -128,6 +137,7 @@ public actor UploadEngine {
     defer {
       isRunning = false
       endsWhenIdle = false
+      endPolicing()
     }
     isStopping = false
     failure = nil
@@ -185,7 +195,10 @@ public actor UploadEngine {
     for transfer in live.keys { release(transfer) }
   }
 
-  deinit { listener?.cancel() }
+  deinit {
+    listener?.cancel()
+    policing.listener?.cancel()
+  }
 
   /// Asks a run to end: nothing new is started, what is on its way is stopped and recorded as
   /// such, unless it outlives the process, and `run` returns `.stopped`. While nothing runs it does
@@ -241,7 +254,7 @@ public actor UploadEngine {
     calls == 0 && transfers == (transport.outlivesProcess ? live.count : 0)
   }
 
-  private func stopTransfers() async {
+  func stopTransfers() async {
     for transfer in live.keys { await transport.cancel(transfer) }
   }
 
@@ -269,6 +282,8 @@ public actor UploadEngine {
     if try await workLeft <= leftAlone(atLeast: workLeft) { return .finished }
     if try await ledger.state().isSealed { return .sealed }
     if pacing.credential.isRejected { return .credentialsRejected }
+    if let held = heldOut { return .held(held) }
+    if isForbidden { return nil }
     switch pacing.stall(at: clock.now, patience: options.patienceMilliseconds) {
     case .offline: return .offline
     case .serverUnavailable: return .serverUnavailable
@@ -315,7 +330,8 @@ public actor UploadEngine {
     guard !isStopping else { return wake }
     let state = try await ledger.state()
     if state.isSealed { await stopTransfers() }
-    let isHeld = state.isSealed || pacing.isHeld
+    if let review = try await reviewPolicy() { wake = min(wake, review) }
+    let isHeld = state.isSealed || pacing.isHeld || isForbidden
     let leftAlone = activities.values.count { $0.leftAt != nil }
     let uploads = pacing.order(
       try await ledger.work(now: now, limit: UploadEngine.window + leftAlone))

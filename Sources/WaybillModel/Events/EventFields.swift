@@ -106,6 +106,13 @@ extension JSONValue {
     self[key] == nil ? nil : try requiredInteger(key)
   }
 
+  /// The truth value of that name; nil where the member is not there.
+  func optionalBool(_ key: String) throws(FieldProblem) -> Bool? {
+    guard let value = self[key] else { return nil }
+    guard let bool = value.bool else { throw .invalid("payload.\(key)") }
+    return bool
+  }
+
   func requiredText(_ key: String) throws(FieldProblem) -> String {
     guard let value = self[key] else { throw .missing("payload.\(key)") }
     guard let text = value.text else { throw .invalid("payload.\(key)") }

@@ -134,57 +134,6 @@ public struct Reconciled: EventPayload {
   }
 }
 
-/// What sending depends on, beyond any one upload.
-public struct Conditions: EventPayload {
-  /// Whether the server can be reached.
-  public enum Network: String, Sendable, CaseIterable {
-    /// Nobody has tried yet.
-    case unknown
-    /// The last try reached it.
-    case online
-    /// The last try did not.
-    case offline
-  }
-
-  /// Whether the server accepts the credential.
-  public enum Credentials: String, Sendable, CaseIterable {
-    /// Nobody has tried yet.
-    case unknown
-    /// The last reply accepted it.
-    case accepted
-    /// The last reply refused it.
-    case rejected
-  }
-
-  /// Whether the server can be reached.
-  public var network: Network
-  /// Whether the server accepts the credential.
-  public var credentials: Credentials
-
-  /// Makes conditions from their values; nothing is known by default.
-  public init(network: Network = .unknown, credentials: Credentials = .unknown) {
-    self.network = network
-    self.credentials = credentials
-  }
-
-  init(_ fields: EventFields) throws(FieldProblem) {
-    let payload = try fields.payloadObject()
-    guard let network = Network(rawValue: try payload.requiredText("network")) else {
-      throw .invalid("payload.network")
-    }
-    guard let credentials = Credentials(rawValue: try payload.requiredText("credentials")) else {
-      throw .invalid("payload.credentials")
-    }
-    self.init(network: network, credentials: credentials)
-  }
-
-  func write(to fields: inout EventFields) {
-    fields.setPayload([
-      "network": .text(network.rawValue), "credentials": .text(credentials.rawValue),
-    ])
-  }
-}
-
 /// The account of the ledger signed out.
 public struct Sealed: EventPayload {
   /// What becomes of uploads that have not ended, and of the local copies. They are never handed

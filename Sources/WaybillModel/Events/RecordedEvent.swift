@@ -105,7 +105,7 @@ enum Upcasters {
   }
 
   static func body(kind: EventKind?, version: Int, fields: EventFields) -> RecordedEvent.Body {
-    // A version 2 so far only added members; the payload reads both.
+    // A version 2 so far only added fields that the first one has not; the payload reads both.
     guard let kind, (1...kind.newestVersion).contains(version) else { return .unrecognized }
     do {
       if kind.isLedgerKind {

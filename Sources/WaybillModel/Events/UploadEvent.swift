@@ -245,7 +245,7 @@ public enum EventKind: String, CaseIterable, Sendable {
   /// The newest shape of this kind that this code knows, and the one it writes.
   public var newestVersion: Int {
     switch self {
-    case .ledgerArchived, .ledgerSealed: 2
+    case .ledgerArchived, .ledgerSealed, .conditionsChanged: 2
     default: 1
     }
   }

@@ -8,6 +8,13 @@ extension Waiting.Reason {
     case .quota: Phrase("waiting.quota", "The account has no room left")
     case .paused: Phrase("waiting.paused", "You hold it back; resume it to go on")
     case .sealed: Phrase("waiting.sealed", "You are signed out; sign in to go on")
+    case .wifi: Phrase("waiting.wifi", "This network may cost; it goes on over Wi-Fi")
+    case .lowData: Phrase("waiting.low_data", "This device saves data; it goes on when that ends")
+    case .charger: Phrase("waiting.charger", "It goes on when this device is being charged")
+    case .batterySaver:
+      Phrase("waiting.battery_saver", "This device saves power; it goes on when that ends")
+    case .window: Phrase("waiting.window", "It goes on at the time of day you chose")
+    case .disk: Phrase("waiting.disk", "This device has no room left")
     }
   }
 
@@ -26,6 +33,26 @@ extension Waiting.Reason {
       Phrase("verifying.paused", "The server has everything; you hold the rest back")
     case .sealed:
       Phrase("verifying.sealed", "The server has everything, but you are signed out")
+    case .wifi:
+      Phrase("verifying.wifi", "The server has everything; it is asked again over Wi-Fi")
+    case .lowData:
+      Phrase(
+        "verifying.low_data",
+        "The server has everything; it is asked again when this device saves no data")
+    case .charger:
+      Phrase(
+        "verifying.charger",
+        "The server has everything; it is asked again when this device is being charged")
+    case .batterySaver:
+      Phrase(
+        "verifying.battery_saver",
+        "The server has everything; it is asked again when this device saves no power")
+    case .window:
+      Phrase(
+        "verifying.window",
+        "The server has everything; it is asked again at the time of day you chose")
+    case .disk:
+      Phrase("verifying.disk", "The server has everything, but this device has no room left")
     }
   }
 
@@ -37,6 +64,12 @@ extension Waiting.Reason {
     case .quota: "externaldrive.badge.xmark"
     case .paused: "pause.circle"
     case .sealed: "lock"
+    case .wifi: "wifi"
+    case .lowData: "arrow.down.circle"
+    case .charger: "bolt.slash"
+    case .batterySaver: "battery.25"
+    case .window: "moon"
+    case .disk: "externaldrive.badge.exclamationmark"
     }
   }
 }

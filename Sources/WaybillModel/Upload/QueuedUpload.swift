@@ -91,11 +91,3 @@ extension QueuedUpload.State {
     }
   }
 }
-
-extension Conditions {
-  /// What every upload waits for while these conditions hold; nil when nothing holds them up.
-  public var waiting: Waiting? {
-    if credentials == .rejected { return Waiting(.credentials) }
-    return network == .offline ? Waiting(.offline) : nil
-  }
-}

@@ -62,6 +62,26 @@ public struct Waiting: Hashable, Sendable {
     case paused
     /// The ledger is sealed: its account is signed out here.
     case sealed
+    /// The network costs, and a rule of the person wants one that does not.
+    case wifi
+    /// The system saves data.
+    case lowData = "low_data"
+    /// The device runs on battery.
+    case charger
+    /// The system saves power.
+    case batterySaver = "battery_saver"
+    /// It is outside the times of day in which a rule of the person lets uploads go.
+    case window
+    /// This device has no room left.
+    case disk
+
+    /// Whether it is a rule of the person that is waited for; see `SendingPolicy`.
+    public var isRule: Bool {
+      switch self {
+      case .wifi, .lowData, .charger, .batterySaver, .window: true
+      case .offline, .retrying, .credentials, .quota, .paused, .sealed, .disk: false
+      }
+    }
   }
 
   /// Why.

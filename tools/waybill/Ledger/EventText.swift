@@ -119,6 +119,7 @@ extension LedgerEvent {
         + " \(HumanText.count(Int(clamping: fact.events), "event")) appended"
     case .conditionsChanged(let fact):
       "network \(fact.network.rawValue), credentials \(fact.credentials.rawValue)"
+        + (fact.held.map { ", held up for \($0.reason.words)" } ?? "")
     case .tailLost(let fact):
       "events \(fact.lastPosition.value + 1) to \(fact.markedPosition.value) are gone"
     case .archived(let fact):

@@ -130,6 +130,7 @@ struct PushReport {
     case .serverUnavailable: "server_unavailable"
     case .credentialsRejected: "credentials_rejected"
     case .sealed: "sealed"
+    case .held: "held"
     }
   }
 
@@ -157,6 +158,11 @@ struct PushReport {
       throw Failure(
         .failed, "the ledger is sealed: nothing is sent from it",
         remedy: "If it is your account, run 'waybill unseal'; else name your own with --ledger.")
+    case .held(let waiting):
+      throw Failure(
+        .failed, "nothing may be sent now: \(waiting.reason.sentence)",
+        remedy: "What is queued stays. Run 'waybill push' again when that has changed; with"
+          + " --patience it waits longer.")
     case .finished:
       if !unavailable.isEmpty { return .error }
       return counts[.needsAttention] > 0 ? .needsAttention : .ok

@@ -11,6 +11,12 @@ extension Waiting.Reason {
     case .quota: "room in the account"
     case .paused: "paused"
     case .sealed: "signed out"
+    case .wifi: "Wi-Fi"
+    case .lowData: "Low Data Mode to end"
+    case .charger: "charger"
+    case .batterySaver: "battery saver to end"
+    case .window: "its time of day"
+    case .disk: "room on this device"
     }
   }
 }
@@ -22,6 +28,12 @@ extension Waiting.Reason {
     case .offline: "the server was out of reach; 'waybill push' tries again"
     case .credentials: "the server did not accept the credential; push with a valid token"
     case .sealed: "the ledger is sealed; sign in to its account again"
+    case .wifi: "the network is metered, and the push was to send over Wi-Fi or cable only"
+    case .lowData: "the system saves data, and the push was not to send then"
+    case .charger: "the device runs on battery, and the push was to send on a charger only"
+    case .batterySaver: "the system saves power, and the push was not to send then"
+    case .window: "the push was to send at another time of day"
+    case .disk: "this device has no room left; make some"
     case .retrying, .quota, .paused: words
     }
   }
