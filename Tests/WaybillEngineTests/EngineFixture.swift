@@ -39,13 +39,16 @@ final class EngineFixture: Sendable {
     _ ledger: Ledger, transport: (any Transport)? = nil,
     credentials: CredentialProvider = .accepted, patience: Int64? = nil, haste: Int64 = 1,
     transfers: Int = 4, destination: Destination? = nil,
-    wall: @escaping @Sendable () -> Timestamp = { SystemClock.now }
+    wall: @escaping @Sendable () -> Timestamp = { SystemClock.now },
+    policy: SendingPolicy = SendingPolicy(), conditions: ConditionsProvider? = nil
   ) -> UploadEngine {
     var options = UploadEngine.Options()
     // A clock that runs fast uses patience up fast as well.
     options.patienceMilliseconds = patience ?? (haste > 1 ? 3_600_000 : 20_000)
     options.destination = destination
     options.limits.transfers = transfers
+    options.policy = policy
+    options.conditions = conditions
     return UploadEngine(
       ledger: ledger, transport: transport ?? CurlTransport(options: .test),
       credentials: credentials, options: options,

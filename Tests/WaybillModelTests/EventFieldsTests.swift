@@ -40,6 +40,27 @@ struct EventFieldsTests {
     for event in bare { #expect(body(event.kind.rawValue, event.fields) == .upload(event)) }
   }
 
+  @Test func `the first shape of the conditions knew of no rule and asked no device`() throws {
+    let stored = try #require(EventSample.read(.conditionsChanged, version: 1))
+    #expect(
+      body("conditions.changed", stored.fields)
+        == .ledger(.conditionsChanged(Conditions(network: .online, credentials: .accepted))))
+  }
+
+  @Test func `conditions read back as they were, whatever was not known`() {
+    let all = [
+      Conditions(), Conditions(network: .offline, held: Waiting(.wifi)),
+      Conditions(
+        held: Waiting(.window, until: Samples.time),
+        device: DeviceConditions(
+          link: .none, isMetered: false, isLowData: true, power: .external, isBatterySaver: false)),
+    ]
+    for conditions in all {
+      let event = LedgerEvent.conditionsChanged(conditions)
+      #expect(body("conditions.changed", version: 2, event.fields) == .ledger(event))
+    }
+  }
+
   @Test(arguments: RequiredColumn.all)
   func `a missing column is named`(required: RequiredColumn) {
     var fields = Samples.fields(required.kind)
@@ -227,8 +248,9 @@ struct OutOfRange: Sendable {
       "code", { $0.code = $1 },
       [
         .uploadExported, .uploadDeduplicated, .partFailed, .uploadCancelled, .attentionNeeded,
-        .observationNoted, .ledgerLaunched,
+        .observationNoted, .ledgerLaunched, .conditionsChanged,
       ], "no such word")
+    + texts("code", { $0.code = $1 }, [.conditionsChanged], Waiting.Reason.offline.rawValue)
     + texts(
       "reference", { $0.reference = $1 },
       [.uploadQueued, .sessionOpened, .uploadCommitted, .sessionExpired, .uploadDeduplicated], "")
@@ -237,6 +259,10 @@ struct OutOfRange: Sendable {
 
   private static let payloads: [OutOfRange] = wrongPayloads.map { kind, column, payload in
     OutOfRange(kind: kind, column: column) { $0.payload = payload }
+  }
+
+  private static func online(_ rest: String) -> String {
+    "{\"network\":\"online\",\"credentials\":\"accepted\",\(rest)}"
   }
 
   private static let wrongPayloads: [(EventKind, String, String)] = [
@@ -262,6 +288,11 @@ struct OutOfRange: Sendable {
     (.attentionNeeded, "payload.status", "{\"actions\":[],\"status\":true}"),
     (.conditionsChanged, "payload.network", "{\"network\":\"5g\",\"credentials\":\"accepted\"}"),
     (.conditionsChanged, "payload.credentials", "{\"network\":\"online\",\"credentials\":\"\"}"),
+    (.conditionsChanged, "payload.link", online("\"link\":\"pigeon\"")),
+    (.conditionsChanged, "payload.power", online("\"power\":1")),
+    (.conditionsChanged, "payload.metered", online("\"metered\":\"yes\"")),
+    (.conditionsChanged, "payload.low_data", online("\"low_data\":0")),
+    (.conditionsChanged, "payload.battery_saver", online("\"battery_saver\":null")),
     (.ledgerReconciled, "payload.uploads", "{\"uploads\":\"1\",\"events\":1}"),
   ]
 }

@@ -111,7 +111,10 @@ struct EvolveTests {
       ledger.evolve(history.record(kindName: kind.rawValue, fields: Samples.fields(kind)))
       switch kind {
       case .ledgerLaunched: #expect(ledger.launch == LaunchGeneration(3))
-      case .conditionsChanged: #expect(ledger.conditions.network == .online)
+      case .conditionsChanged:
+        #expect(ledger.conditions.network == .online)
+        #expect(ledger.waiting?.reason == .window)
+        #expect(ledger.conditions.device.power == .battery)
       case .ledgerSealed: #expect(ledger.isSealed)
       case .ledgerUnsealed: #expect(!ledger.isSealed)
       case .ledgerTailLost: #expect(ledger.tailLost == GlobalPosition(1))

@@ -149,4 +149,26 @@ struct QueuedUploadTests {
     #expect(row(.cancelled, signedOut) == .cancelled)
     #expect(row(.queued, Conditions(network: .online, credentials: .accepted)) == .queued)
   }
+
+  @Test func `of several things that hold everything up one is said, in a fixed order`() {
+    var conditions = Conditions(
+      network: .offline, credentials: .rejected, held: Waiting(.wifi, until: nil))
+    func state(isSealed: Bool) -> LedgerState {
+      var state = LedgerState()
+      var history = History()
+      let events: [LedgerEvent] = [.conditionsChanged(conditions)] + (isSealed ? [.sealed] : [])
+      for event in events {
+        state.evolve(
+          history.record(
+            kindName: event.kind.rawValue, version: event.version, fields: event.fields))
+      }
+      return state
+    }
+    #expect(state(isSealed: true).waiting == Waiting(.sealed))
+    #expect(state(isSealed: false).waiting == Waiting(.credentials))
+    conditions.credentials = .accepted
+    #expect(state(isSealed: false).waiting == Waiting(.wifi))
+    conditions.held = nil
+    #expect(state(isSealed: false).waiting == Waiting(.offline))
+  }
 }
