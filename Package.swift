@@ -38,6 +38,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    .systemLibrary(name: "CNetlink"),
 
     // Everything that reaches a disk or a wire.
     .target(
@@ -51,7 +52,9 @@ let package = Package(
 
     // The pure core, then one module for each outside thing.
     .target(name: "WaybillModel"),
-    .target(name: "WaybillSystem"),
+    .target(
+      name: "WaybillSystem",
+      dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]),
     .target(
       name: "WaybillHash",
       dependencies: [

@@ -105,6 +105,14 @@ extension Checkup {
     public let message: String
     /// What to do; empty when there is nothing to do.
     public let remedy: String
+
+    /// Makes a remark from its values.
+    package init(level: Level, subject: String, message: String, remedy: String) {
+      self.level = level
+      self.subject = subject
+      self.message = message
+      self.remedy = remedy
+    }
   }
 
   /// A write-ahead log longer than this means that a reader holds it up: 16 MiB.

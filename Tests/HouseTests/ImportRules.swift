@@ -11,14 +11,14 @@ enum ImportRules {
 
   private static let allowed: [String: Set<String>] = [
     "WaybillModel": [],
-    "WaybillSystem": [],
+    "WaybillSystem": ["CNetlink"],
     "WaybillHash": ["WaybillModel", "CCrypto", "CryptoKit"],
     "WaybillSQLite": ["CSchema", "CSQLite", "SQLite3"],
     "WaybillLedger": ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite"],
     "WaybillTrace": ["WaybillModel", "WaybillSystem", "WaybillHash", "CLZ4"],
     "WaybillEngine": [
       "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillLedger", "WaybillTrace", "CCurl",
-      "Observation",
+      "Network", "Observation",
     ],
     "WaybillServer": [
       "WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite", "CMicroHTTPD",
@@ -73,11 +73,12 @@ enum ImportRules {
 
   private static func isFoundation(_ module: String) -> Bool { module.hasPrefix("Foundation") }
 
-  /// URLSession is part of Foundation. On Linux its files are empty: one `#if` holds all of each.
+  /// URLSession and Low Power Mode are parts of Foundation. On Linux these files are empty: one `#if`
+  /// holds all of each.
   private static func isForApple(_ file: SourceFile) -> Bool {
     let code = file.code.filter { $0.contains { !$0.isWhitespace } }
     return file.path.hasPrefix("Sources/WaybillEngine/")
-      && file.name.hasPrefix("URLSessionTransport")
+      && ["URLSessionTransport", "NetworkPathConditions"].contains { file.name.hasPrefix($0) }
       && code.first == "#if canImport(Darwin)" && code.last == "#endif"
       && !code.dropLast().contains { $0 == "#endif" || $0.hasPrefix("#else") }
   }

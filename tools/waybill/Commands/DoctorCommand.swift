@@ -1,3 +1,4 @@
+internal import WaybillEngine
 internal import WaybillLedger
 internal import WaybillModel
 
@@ -6,8 +7,9 @@ extension Command {
     name: "doctor", group: .keep, summary: "look at a ledger's surroundings and say what to do",
     usage: [""],
     details: [
-      "Versions, format, permissions, write-ahead log, head mark, owner, local copies, inbox and"
-        + " disk. Quick, and writes nothing; 'waybill verify' reads the whole log."
+      "Versions, format, permissions, write-ahead log, head mark, owner, local copies, inbox, disk,"
+        + " and what rules such as --wifi-only go by: network and power. Quick, and writes nothing;"
+        + " 'waybill verify' reads the whole log."
     ],
     examples: [
       Example("waybill doctor", "look at the default ledger"),
@@ -16,9 +18,14 @@ extension Command {
     exitCodes: [.ok, .error, .usage, .noLedger, .corrupt],
     run: { (invocation) async throws(Failure) -> ExitCode in
       let reader = try await invocation.openReader()
-      let remarks = try await Failure.from { () async throws(LedgerError) in
-        try await reader.checkup()
-      }.remarks
+      let device = await ConditionsProvider.system.current() ?? DeviceConditions()
+      let remarks =
+        try await Failure.from { () async throws(LedgerError) in
+          try await reader.checkup()
+        }.remarks + [
+          Checkup.Remark(
+            level: .fine, subject: "device", message: "this device: \(device.words)", remedy: "")
+        ]
       let isBroken = remarks.contains { $0.level == .problem }
       if invocation.format == .json {
         try invocation.output.json(

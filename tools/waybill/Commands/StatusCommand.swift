@@ -23,6 +23,7 @@ extension Command {
             .init("network", .text(state.conditions.network.rawValue)),
             .init("credentials", .text(state.conditions.credentials.rawValue)),
             .init("sealed", .bool(state.isSealed)),
+            .init("waiting", state.waiting.map(\.document) ?? .null),
             .init("owner", reader.owner.map { .text($0) } ?? .null),
           ]))
         return .ok
@@ -50,13 +51,14 @@ extension StatusText {
     let terminal = invocation.standardOutput
     let lines = table.lines(
       width: terminal.tableWidth, palette: terminal.palette, glyphs: terminal.glyphs)
-    let remarks = remarks(counts, state, owner: owner, glyphs: terminal.glyphs)
+    let remarks = remarks(
+      counts, state, owner: owner, glyphs: terminal.glyphs, times: invocation.times)
     return lines + (remarks.isEmpty ? [] : [""] + remarks)
   }
 
   /// What the counts alone do not say.
   private static func remarks(
-    _ counts: LedgerCounts, _ state: LedgerState, owner: String?, glyphs: Glyphs
+    _ counts: LedgerCounts, _ state: LedgerState, owner: String?, glyphs: Glyphs, times: TimeText
   ) -> [String] {
     var lines: [String] = []
     if counts.uploads.values.allSatisfy({ $0 == 0 }) {
@@ -69,7 +71,8 @@ extension StatusText {
             counts.confirmedBytes, of: counts.totalBytes, glyphs: glyphs) + ")")
     }
     if let waiting = state.conditions.waiting, counts.isAnythingOpen {
-      lines.append("everything waits: \(waiting.reason.sentence)")
+      let until = waiting.until.map { ", not before \(times.full($0))" } ?? ""
+      lines.append("everything waits: \(waiting.reason.sentence)\(until)")
     }
     if counts[.needsAttention] > 0 { lines.append("what needs attention: see 'waybill queue'") }
     if state.isSealed { lines.append("the ledger is sealed: nothing is sent from it") }
@@ -81,6 +84,16 @@ extension StatusText {
 extension StateWord {
   /// Whether uploads at this word are in the six-state view.
   fileprivate var isInView: Bool { self != .cancelled && self != .deduplicated }
+}
+
+extension Waiting {
+  /// What is waited for, for machines.
+  fileprivate var document: JSONValue {
+    .object([
+      .init("reason", .text(reason.rawValue)),
+      .init("until", until.map { .text($0.description) } ?? .null),
+    ])
+  }
 }
 
 extension LedgerCounts {

@@ -15,7 +15,7 @@ extension Option {
   static let urgent = Option("urgent", help: "before everything that is queued")
   static let patience = Option(
     "patience", .duration(.zero...(.seconds(86_400))),
-    help: "how long the server may stay out of reach; 20s if not given")
+    help: "how long the server may stay out of reach, or a rule hold; 20s if not given")
   static let background = Option(
     "background", help: "let an agent own what is on its way, so that it outlives this command")
   static let all = Option("all", help: "every upload it can be said of")

@@ -161,8 +161,8 @@ struct PushReport {
     case .held(let waiting):
       throw Failure(
         .failed, "nothing may be sent now: \(waiting.reason.sentence)",
-        remedy: "What is queued stays. Run 'waybill push' again when that has changed; with"
-          + " --patience it waits longer.")
+        remedy: "What is queued stays. Run the same push again when that has changed, or give it"
+          + " more time with --patience.")
     case .finished:
       if !unavailable.isEmpty { return .error }
       return counts[.needsAttention] > 0 ? .needsAttention : .ok

@@ -30,6 +30,12 @@ public struct ConditionsProvider: Sendable {
     self.utcOffsetMinutes = utcOffsetMinutes
   }
 
+  /// The conditions as they are now; nil where nobody tells.
+  public func current() async -> DeviceConditions? {
+    for await conditions in changes() { return conditions }
+    return nil
+  }
+
   /// Conditions that never change.
   public static func fixed(_ conditions: DeviceConditions) -> ConditionsProvider {
     ConditionsProvider {
