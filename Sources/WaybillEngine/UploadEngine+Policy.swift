@@ -33,7 +33,9 @@ struct Policing {
   }
 
   fileprivate func offset(at wall: Timestamp) -> Int {
-    (provider?.utcOffsetMinutes ?? ConditionsProvider.localOffset)(wall)
+    // Only a time of day asks for it.
+    policy.windows.isEmpty
+      ? 0 : (provider?.utcOffsetMinutes ?? ConditionsProvider.localOffset)(wall)
   }
 
   /// What the rules say now.

@@ -5,8 +5,8 @@
   package enum ProgramAnswer {
     /// Runs a program and waits for it: call it where waiting is allowed.
     ///
-    /// It gets no input, no environment but a plain locale, and its errors are thrown away. One that
-    /// is not done in time is killed.
+    /// It gets no input, no environment but a plain locale, and its errors are thrown away. One
+    /// that is not done in time is killed.
     ///
     /// - Parameters:
     ///   - command: its path and its arguments.

@@ -14,7 +14,9 @@ import WaybillModel
     return text(minute + hours * 60) + "-" + text(minute + hours * 60 + 60)
   }
 
-  @Test func `outside its time of day a push sends nothing, ends at once and says why`() async throws {
+  @Test func `outside its time of day a push sends nothing, ends at once and says why`()
+    async throws
+  {
     let rig = try Rig()
     let file = try rig.file("a.jpg")
     let window = Self.window(inHours: 2)
@@ -77,7 +79,8 @@ import WaybillModel
       probe.executableURL = URL(filePath: "/usr/bin/unshare")
       probe.arguments = [
         "-rnm", "sh", "-c",
-        "mount -t sysfs none /sys && ip link add a0 type veth peer name b0 && test -e /sys/class/net/a0",
+        "mount -t sysfs none /sys && ip link add a0 type veth peer name b0"
+          + " && test -e /sys/class/net/a0",
       ]
       probe.standardError = FileHandle.nullDevice
       guard (try? probe.run()) != nil else { return false }
@@ -87,7 +90,8 @@ import WaybillModel
 
     @Test(
       .enabled(
-        if: PushRulesTests.hasNamespaces, "needs unshare, ip, veth links and the right to use them"))
+        if: PushRulesTests.hasNamespaces, "needs unshare, ip, veth links and the right to use them")
+    )
     func `in a network of its own doctor sees the routes there are`() async throws {
       let rig = try Rig()
       _ = try await rig.run("add", try rig.file("a.jpg"), "--to", rig.url)

@@ -73,8 +73,8 @@ enum ImportRules {
 
   private static func isFoundation(_ module: String) -> Bool { module.hasPrefix("Foundation") }
 
-  /// URLSession and Low Power Mode are parts of Foundation. On Linux these files are empty: one `#if`
-  /// holds all of each.
+  /// URLSession and Low Power Mode are parts of Foundation. On Linux these files are empty: one
+  /// `#if` holds all of each.
   private static func isForApple(_ file: SourceFile) -> Bool {
     let code = file.code.filter { $0.contains { !$0.isWhitespace } }
     return file.path.hasPrefix("Sources/WaybillEngine/")

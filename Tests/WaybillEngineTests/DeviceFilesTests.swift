@@ -22,7 +22,8 @@
     var files: DeviceFiles { DeviceFiles(root: root) }
 
     func folder(_ path: String) throws {
-      try FileManager.default.createDirectory(atPath: root + path, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(
+        atPath: root + path, withIntermediateDirectories: true)
     }
 
     func write(_ path: String, _ text: String) throws {
@@ -41,11 +42,13 @@
           + lines.joined())
     }
 
-    func interface(_ name: String, type: Int = 1, kind: String? = nil, below: [String] = []) throws {
+    func interface(_ name: String, type: Int = 1, kind: String? = nil, below: [String] = []) throws
+    {
       let folder = "/sys/class/net/\(name)"
       try write(folder + "/type", "\(type)\n")
       try write(
-        folder + "/uevent", (kind.map { "DEVTYPE=\($0)\n" } ?? "") + "INTERFACE=\(name)\nIFINDEX=4\n")
+        folder + "/uevent",
+        (kind.map { "DEVTYPE=\($0)\n" } ?? "") + "INTERFACE=\(name)\nIFINDEX=4\n")
       for lower in below { try self.folder(folder + "/lower_" + lower) }
     }
 
@@ -115,7 +118,8 @@
       try machine.routes([("eth0", 100)])
       let zeros = String(repeating: "0", count: 32)
       let next = "fd000000000000000000000000000001"
-      let refused = "\(zeros) 00 \(zeros) 00 \(zeros) ffffffff 00000001 00000000 00200200       lo\n"
+      let refused =
+        "\(zeros) 00 \(zeros) 00 \(zeros) ffffffff 00000001 00000000 00200200       lo\n"
       try machine.write("/proc/net/ipv6_route", refused)
       #expect(machine.files.conditions.link == .wired)
       try machine.write(
@@ -137,7 +141,9 @@
       #expect(machine.files.conditions.link == .other)
     }
 
-    @Test func `a battery that is being used up is the power unless something is plugged in`() throws {
+    @Test func `a battery that is being used up is the power unless something is plugged in`()
+      throws
+    {
       let machine = try MadeUpMachine()
       #expect(machine.files.conditions.power == .external)
       try machine.supply("BAT0", ["type": "Battery", "status": "Discharging", "capacity": "71"])

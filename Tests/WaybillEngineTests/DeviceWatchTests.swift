@@ -10,11 +10,12 @@
   struct DeviceWatchTests {
     private func question(_ script: String) -> [String] { ["/bin/sh", "-c", script] }
 
-    @Test(arguments: [
-      ("echo u 0", nil), ("echo u 1", true), ("echo u 2", false), ("echo u 3", true),
-      ("echo u 4", false), ("echo u 12", nil), ("echo s hello", nil), ("echo u 1; exit 1", nil),
-      ("exit 1", nil), ("head -c 100000 /dev/zero", nil), ("kill -9 $$", nil),
-    ] as [(String, Bool?)])
+    @Test(
+      arguments: [
+        ("echo u 0", nil), ("echo u 1", true), ("echo u 2", false), ("echo u 3", true),
+        ("echo u 4", false), ("echo u 12", nil), ("echo s hello", nil), ("echo u 1; exit 1", nil),
+        ("exit 1", nil), ("head -c 100000 /dev/zero", nil), ("kill -9 $$", nil),
+      ] as [(String, Bool?)])
     func `NetworkManager's answer is a yes, a no or nothing`(
       script: String, isMetered: Bool?
     ) async throws {
@@ -43,7 +44,8 @@
       let start = ContinuousClock.now
       #expect(ProgramAnswer.read(["/bin/sleep", "60"], milliseconds: 200) == nil)
       #expect(start.duration(to: .now) < .seconds(30))
-      #expect(ProgramAnswer.read(["/bin/echo", "u", "1"], milliseconds: 30_000) == Array("u 1\n".utf8))
+      #expect(
+        ProgramAnswer.read(["/bin/echo", "u", "1"], milliseconds: 30_000) == Array("u 1\n".utf8))
     }
 
     @Test func `this machine is looked at as it is`() async throws {
@@ -63,12 +65,14 @@
 
     /// An address of the loopback that nobody uses: put on and taken off again.
     private static let canChangeAddresses = {
-      ip("addr", "add", "127.83.3.1/8", "dev", "lo") && ip("addr", "del", "127.83.3.1/8", "dev", "lo")
+      ip("addr", "add", "127.83.3.1/8", "dev", "lo")
+        && ip("addr", "del", "127.83.3.1/8", "dev", "lo")
     }()
 
     @Test(
       .enabled(
-        if: DeviceWatchTests.canChangeAddresses, "needs the right to change an address of loopback"))
+        if: DeviceWatchTests.canChangeAddresses, "needs the right to change an address of loopback")
+    )
     func `the kernel rings when an address of this machine changes`() async throws {
       let changes = DeviceChanges()
       let rings = Locked(0)
@@ -85,7 +89,8 @@
 
     @Test(
       .enabled(
-        if: DeviceWatchTests.canChangeAddresses, "needs the right to change an address of loopback"))
+        if: DeviceWatchTests.canChangeAddresses, "needs the right to change an address of loopback")
+    )
     func `an engine hears of another network when the kernel rings`() async throws {
       let machine = try MadeUpMachine()
       try machine.interface("wlan0", kind: "wlan")

@@ -4,8 +4,8 @@
   internal import WaybillSystem
 
   extension ConditionsProvider {
-    /// What this machine says: the kernel of routes, links and power, NetworkManager, where it runs,
-    /// of whether the connection is metered.
+    /// What this machine says: the kernel of routes, links and power, and NetworkManager, where it
+    /// runs, of whether the connection is metered.
     public static var system: ConditionsProvider { watching(DeviceFiles()) }
 
     /// Watches a machine, or the files of a made-up one.
@@ -126,7 +126,8 @@
       if isNews { listener.yield(conditions) }
     }
 
-    /// `u 1` is yes and `u 3` a guess of yes, `u 2` and `u 4` are no, `u 0` is not known (NMMetered).
+    /// `u 1` is yes and `u 3` a guess of yes, `u 2` and `u 4` are no, and `u 0` is not known: so
+    /// NetworkManager numbers them (NMMetered).
     private var isMetered: Bool? {
       guard files.exists("/run/NetworkManager"),
         let answer = ProgramAnswer.read(question, milliseconds: DeviceWatch.patience)

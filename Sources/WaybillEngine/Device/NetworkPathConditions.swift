@@ -5,8 +5,8 @@
   internal import WaybillModel
 
   extension ConditionsProvider {
-    /// What the system says of the network path, Low Data Mode and Low Power Mode. Of the charger it
-    /// tells a screen only: an app that has a rule about it reports that by `ReportedConditions`.
+    /// What the system says of the network path, Low Data Mode and Low Power Mode. Of the charger
+    /// it tells a screen only: an app that has a rule about it reports by `ReportedConditions`.
     public static var system: ConditionsProvider {
       ConditionsProvider {
         let (stream, listener) = AsyncStream.makeStream(

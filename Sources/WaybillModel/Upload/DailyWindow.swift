@@ -51,7 +51,7 @@ extension Timestamp {
   /// Microseconds since midnight where the wall clock is so many minutes ahead of UTC.
   func sinceMidnight(utcOffsetMinutes: Int) -> Int64 {
     let day: Int64 = 86_400_000_000
-    // The rest first: adding the offset to a moment at the edge of what can be stored would not fit.
+    // The rest first: a moment at the edge of what can be stored has no room for the offset.
     let rest = microseconds % day + Int64(utcOffsetMinutes % DailyWindow.minutesOfDay) * 60_000_000
     return (rest % day + day) % day
   }

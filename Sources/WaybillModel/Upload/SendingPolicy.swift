@@ -65,9 +65,9 @@ public struct SendingPolicy: Hashable, Sendable {
 /// and writes no event each time.
 ///
 /// A hold is taken at once, because what is sent against a rule cannot be taken back. It is lifted
-/// at once too, or becomes another one, but at most `maximumChanges` times within `periodMilliseconds`:
-/// then it stays until the oldest of those changes is that long ago. So no change is lost, and the
-/// last one always counts.
+/// at once too, or becomes another one, but at most `maximumChanges` times within
+/// `periodMilliseconds`: then it stays until the oldest of those changes is that long ago. So no
+/// change is lost, and the last one always counts.
 public struct PolicyHold: Equatable, Sendable {
   /// How often a hold may end or change within a period.
   public static let maximumChanges = 6

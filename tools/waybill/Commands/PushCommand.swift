@@ -16,14 +16,15 @@ extension Command {
         + " on when this one ends, by Ctrl-C or otherwise. The next push with --background collects"
         + " what became of them. The credential is in the agent's memory while they run; see"
         + " 'waybill help agent'.",
-      "With --wifi-only, --on-charger or --window nothing is sent while the rule forbids it, however"
-        + " urgent it is: what is on its way is stopped, and goes on by itself when the rule allows"
-        + " it again. A push that may send nothing for as long as --patience says, or knows that it"
+      "With --wifi-only, --on-charger or --window nothing is sent while the rule forbids it,"
+        + " however urgent it is: what is on its way is stopped, and goes on by itself when the"
+        + " rule allows it again. A push that may send nothing for as long as --patience says, or knows that it"
         + " may not, ends with exit code 1; what is queued stays. A rule holds for this push, and"
         + " for an agent's parts as long as the push runs.",
     ],
     operands: .atLeast(0, "FILE"),
-    options: Option.destination + [.tokenFile, .recursive, .patience, .urgent, .background] + Option.rules,
+    options: Option.destination + [.tokenFile, .recursive, .patience, .urgent, .background]
+      + Option.rules,
     examples: [
       Example(
         "waybill push cellar.mov --to https://photos.example.org --token-file token",
@@ -33,7 +34,7 @@ extension Command {
         "waybill push --background --token-file token",
         "go on, and let what is on its way outlive this command"),
       Example(
-        "waybill push --wifi-only --window 22:00-06:00 --patience 12h --token-file token",
+        "waybill push --wifi-only --window 22:00-06:00 --patience 12h",
         "go on in the night, over a network that does not cost"),
     ],
     exitCodes: [
