@@ -73,19 +73,19 @@ import WaybillModel
   }
 
   #if os(Linux)
-    /// Whether this machine lets us make a network of our own, with a `/sys` that shows it.
-    private static let hasNamespaces = {
-      let probe = Process()
-      probe.executableURL = URL(filePath: "/usr/bin/unshare")
-      probe.arguments = [
-        "-rnm", "sh", "-c",
-        "mount -t sysfs none /sys && ip link add a0 type veth peer name b0"
-          + " && test -e /sys/class/net/a0",
+    /// What runs a command in a network of its own, with a `/sys` that shows it, after a setup.
+    private static func inOwnNetwork(after setup: String) -> [String] {
+      [
+        "/usr/bin/unshare", "-rnm", "sh", "-c",
+        "mount -t sysfs none /sys && \(setup) exec \"$@\"", "sh",
       ]
-      probe.standardError = FileHandle.nullDevice
-      guard (try? probe.run()) != nil else { return false }
-      probe.waitUntilExit()
-      return probe.terminationStatus == 0
+    }
+
+    /// Whether this machine lets us make one, with a link in it.
+    private static let hasNamespaces = {
+      let setup = "ip link add a0 type veth peer name b0 && test -e /sys/class/net/a0 &&"
+      return (try? Binary.start(["--version"], through: inOwnNetwork(after: setup)).end().status)
+        == 0
     }()
 
     @Test(
@@ -96,13 +96,8 @@ import WaybillModel
       let rig = try Rig()
       _ = try await rig.run("add", try rig.file("a.jpg"), "--to", rig.url)
       func message(_ setup: String) async throws -> String {
-        let ended = try rig.start(
-          "doctor", "--json",
-          through: [
-            "/usr/bin/unshare", "-rnm", "sh", "-c",
-            "mount -t sysfs none /sys && \(setup) exec \"$@\"", "sh",
-          ]
-        ).end()
+        let ended = try rig.start("doctor", "--json", through: Self.inOwnNetwork(after: setup))
+          .end()
         let document = try JSONValue.read([UInt8](ended.output.utf8.dropLast()))
         let device = document["remarks"]?.array?.first { $0["subject"]?.text == "device" }
         return try #require(device?["message"]?.text)

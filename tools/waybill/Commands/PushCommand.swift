@@ -18,9 +18,9 @@ extension Command {
         + " 'waybill help agent'.",
       "With --wifi-only, --on-charger or --window nothing is sent while the rule forbids it,"
         + " however urgent it is: what is on its way is stopped, and goes on by itself when the"
-        + " rule allows it again. A push that may send nothing for as long as --patience says, or knows that it"
-        + " may not, ends with exit code 1; what is queued stays. A rule holds for this push, and"
-        + " for an agent's parts as long as the push runs.",
+        + " rule allows it again. A push that may send nothing for as long as --patience says, or"
+        + " knows that it may not, ends with exit code 1; what is queued stays. A rule holds for"
+        + " this push, and for an agent's parts as long as the push runs.",
     ],
     operands: .atLeast(0, "FILE"),
     options: Option.destination + [.tokenFile, .recursive, .patience, .urgent, .background]
