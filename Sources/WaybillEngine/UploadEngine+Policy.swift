@@ -46,8 +46,8 @@ struct Policing {
 }
 
 extension UploadEngine {
-  /// Sets the rules about when anything may be sent. They hold at once: what is on its way and
-  /// forbidden now is stopped, what was held up and is allowed now goes on.
+  /// Sets the rules about when anything may be sent. While a run goes on they hold at once: what is
+  /// on its way and forbidden now is stopped, what was held up and is allowed now goes on.
   public func setPolicy(_ policy: SendingPolicy) {
     policing.policy = policy
     raiseSignal()

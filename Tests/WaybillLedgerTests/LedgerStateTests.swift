@@ -29,10 +29,35 @@ struct LedgerStateTests {
     await again.close()
   }
 
+  @Test(arguments: [
+    Conditions(
+      network: .online, credentials: .accepted,
+      held: Waiting(.window, until: Timestamp(seconds: 1_796_076_000)),
+      device: DeviceConditions(
+        link: .cellular, isMetered: true, isLowData: false, power: .battery, isBatterySaver: true)),
+    Conditions(held: Waiting(.lowData), device: DeviceConditions(link: .none, isLowData: true)),
+    Conditions(network: .offline),
+  ])
+  func `a relaunch knows what was held up and why, as whoever folds the log does`(
+    conditions: Conditions
+  ) async throws {
+    let ledger = try await temporary.open()
+    try await ledger.append(.conditionsChanged(conditions), cause: .transport)
+    try await UploadLife(1, to: .queued).append(to: ledger)
+    await ledger.close()
+    let again = try await temporary.open()
+    #expect(try await again.state().conditions == conditions)
+    let waiting = try #require(conditions.waiting)
+    #expect(try await again.reader.queue().rows.map(\.state) == [.waiting(waiting)])
+    #expect(try await again.reader.verify().isSound)
+    await again.close()
+  }
+
   private static let damage = [
     "DROP TABLE ledger_state", "DELETE FROM ledger_state",
     "DROP TABLE ledger_state; CREATE TABLE ledger_state (nonsense)",
     "UPDATE ledger_state SET network = 'pigeon'", "UPDATE ledger_state SET revision = 1",
+    "UPDATE ledger_state SET held = 'pigeon'", "UPDATE ledger_state SET link = ''",
     "UPDATE projections SET version = 0 WHERE name = 'ledger_state'",
     "DELETE FROM projections WHERE name = 'ledger_state'; DROP TABLE ledger_state",
   ]
