@@ -281,7 +281,7 @@ struct PolicyTests {
     #expect(try await within { try await engine.run(.drain) } == .held(Waiting(.wifi)))
     #expect(try await ledger.state().waiting == Waiting(.wifi))
     #expect(try await ledger.state().conditions.network == .offline)
-    try await ledger.append(.sealed, cause: .command)
+    try await ledger.append(.sealed(Sealed(copies: .keep)), cause: .command)
     #expect(try await ledger.state().waiting == Waiting(.sealed))
     #expect(try await within { try await engine.run(.drain) } == .sealed)
     await ledger.close()

@@ -156,7 +156,8 @@ struct QueuedUploadTests {
     func state(isSealed: Bool) -> LedgerState {
       var state = LedgerState()
       var history = History()
-      let events: [LedgerEvent] = [.conditionsChanged(conditions)] + (isSealed ? [.sealed] : [])
+      let events: [LedgerEvent] =
+        [.conditionsChanged(conditions)] + (isSealed ? [.sealed(Sealed(copies: .keep))] : [])
       for event in events {
         state.evolve(
           history.record(
