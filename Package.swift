@@ -38,7 +38,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
-    .systemLibrary(name: "CNetlink"),
+    .systemLibrary(name: "CLinux"),
 
     // Everything that reaches a disk or a wire.
     .target(
@@ -54,7 +54,7 @@ let package = Package(
     .target(name: "WaybillModel"),
     .target(
       name: "WaybillSystem",
-      dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]),
+      dependencies: [.target(name: "CLinux", condition: .when(platforms: [.linux]))]),
     .target(
       name: "WaybillHash",
       dependencies: [

@@ -184,7 +184,10 @@ struct Staging: Sendable {
       guard Int64(count) <= limit - total else { throw Staging.changed }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       hasher.update(bytes)
-      if let output { try write(bytes, to: output) }
+      if let output {
+        try write(bytes, to: output)
+        StableStorage.begin(output, at: total, count: Int64(count))
+      }
       total += Int64(count)
     }
   }

@@ -24,7 +24,7 @@ extension UploadEngine {
   /// device says goes along as evidence; by itself it is not worth an event.
   func recordConditions() async throws(LedgerError) {
     var conditions = pacing.conditions
-    conditions.held = policing.hold.current
+    conditions.held = isDiskFull ? Waiting(.disk) : policing.hold.current
     conditions.device = recordedConditions.device
     guard conditions != recordedConditions else { return }
     if let device = policing.device { conditions.device = device }

@@ -56,7 +56,9 @@ extension UploadEngine {
   /// Begins to listen to the device, from what the ledger says that an earlier run held up: that
   /// stays so until the device has spoken.
   func beginPolicing() {
-    policing.hold = PolicyHold(recordedConditions.held, since: clock.now)
+    // Whether the disk is full is found out by writing.
+    let held = recordedConditions.held.flatMap { $0.reason == .disk ? nil : $0 }
+    policing.hold = PolicyHold(held, since: clock.now)
     policing.device = nil
     policing.listensSince = clock.now
     policing.listener?.cancel()

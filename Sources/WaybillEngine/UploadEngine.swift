@@ -81,6 +81,8 @@ public actor UploadEngine {
   var policing: Policing
   /// Copies whose inode changed after they were recorded and that were hashed again since.
   var trustedCopies: [UploadID: Timestamp] = [:]
+  /// Whether the disk of the ledger has no room.
+  private(set) var isDiskFull = false
   private var failure: LedgerError?
   private(set) var isStopping = false
   /// Whether what is about to be handed to the transport is to be ended at once, wherever it runs.
@@ -140,6 +142,7 @@ public actor UploadEngine {
       endPolicing()
     }
     isStopping = false
+    isDiskFull = false
     failure = nil
     clock.restart()
     runs += 1
@@ -156,15 +159,50 @@ public actor UploadEngine {
     do throws(LedgerError) {
       return .success(try await work(mode))
     } catch {
-      await stopEverything()
-      while !isAtRest {
-        await signal.wait(milliseconds: UploadEngine.idleMilliseconds)
-      }
+      await comeToRest()
       return .failure(error)
     }
   }
 
+  private func comeToRest() async {
+    await stopEverything()
+    while !isAtRest { await signal.wait(milliseconds: UploadEngine.idleMilliseconds) }
+  }
+
   private func work(_ mode: Mode) async throws(LedgerError) -> Ending {
+    while true {
+      do throws(LedgerError) {
+        return try await workWithRoom(mode)
+      } catch {
+        guard error.code == .diskFull, error.outcome == .notWritten else { throw error }
+      }
+      await comeToRest()
+      failure = nil
+      if let ending = try await waitForRoom(mode) { return ending }
+    }
+  }
+
+  /// Waits until the disk of the ledger has room again. What a person gives up meanwhile is still
+  /// recorded; the launch that follows finds out what became of the parts that were on their way.
+  ///
+  /// - Returns: how the run ends, where it does not wait any longer.
+  private func waitForRoom(_ mode: Mode) async throws(LedgerError) -> Ending? {
+    isDiskFull = true
+    // Shown as long as the room that was kept back for it lasts.
+    try? await recordConditions()
+    let since = clock.now
+    while try await !ledger.hasRoom() {
+      if isStopping { return .stopped }
+      let hasWaited = clock.now.milliseconds(since: since) >= options.patienceMilliseconds
+      if mode == .drain || endsWhenIdle, hasWaited { return .held(Waiting(.disk)) }
+      _ = try? await ledger.takeInbox()
+      await signal.wait(milliseconds: UploadEngine.idleMilliseconds)
+    }
+    isDiskFull = false
+    return nil
+  }
+
+  private func workWithRoom(_ mode: Mode) async throws(LedgerError) -> Ending {
     try await launch()
     try await SignOut(ledger: ledger).discardSealed()
     while true {

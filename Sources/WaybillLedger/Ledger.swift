@@ -216,6 +216,10 @@ public actor Ledger {
     try openWriter().state
   }
 
+  /// Whether the disk has room for appends of every kind; without, only what gives up or corrects
+  /// is recorded, and other appends fail with `diskFull`.
+  public func hasRoom() throws(LedgerError) -> Bool { try openWriter().reserve.hasRoom }
+
   /// Notes how many bytes of parts in flight the transport has taken: a convenience for whoever
   /// watches, no event, forgotten at every launch.
   public func note(progress: [TransferDescription: Int64]) {

@@ -3,6 +3,9 @@
 #else
   internal import Glibc
 #endif
+#if os(Linux)
+  internal import CLinux
+#endif
 
 /// The one way to put a file on stable storage.
 package enum StableStorage {
@@ -17,5 +20,13 @@ package enum StableStorage {
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
     #endif
     return fsync(descriptor) == 0
+  }
+
+  /// Lets the system begin to write out what was just written, so that the sync to come finds less
+  /// to do. Proves nothing, and is no substitute for it (sync_file_range(2)).
+  package static func begin(_ descriptor: Int32, at offset: Int64, count: Int64) {
+    #if os(Linux)
+      _ = waybill_begin_writing(descriptor, offset, count)
+    #endif
   }
 }

@@ -11,7 +11,7 @@ enum ImportRules {
 
   private static let allowed: [String: Set<String>] = [
     "WaybillModel": [],
-    "WaybillSystem": ["CNetlink"],
+    "WaybillSystem": ["CLinux"],
     "WaybillHash": ["WaybillModel", "CCrypto", "CryptoKit"],
     "WaybillSQLite": ["CSchema", "CSQLite", "SQLite3"],
     "WaybillLedger": ["WaybillModel", "WaybillSystem", "WaybillHash", "WaybillSQLite"],

@@ -38,6 +38,9 @@ struct Reserve {
     return false
   }
 
+  /// Whether there is room for any append.
+  var hasRoom: Bool { freeBytes >= Reserve.comfortableBytes }
+
   /// Gives the room back to the disk.
   mutating func release() {
     if Reserve.release(files) { isReleased = true }

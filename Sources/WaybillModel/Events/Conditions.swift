@@ -24,7 +24,8 @@ public struct Conditions: EventPayload {
   public var network: Network
   /// Whether the server accepts the credential.
   public var credentials: Credentials
-  /// What a rule of the person holds everything up for; nil when no rule does.
+  /// What holds everything up on this device, a rule of the person or a full disk; nil when nothing
+  /// does.
   public var held: Waiting?
   /// What the device said of itself then.
   public var device: DeviceConditions
@@ -50,7 +51,7 @@ public struct Conditions: EventPayload {
       throw .invalid("payload.credentials")
     }
     self.init(
-      network: network, credentials: credentials, held: try fields.heldByRule(),
+      network: network, credentials: credentials, held: try fields.heldByDevice(),
       device: try DeviceConditions(payload))
   }
 
@@ -102,10 +103,10 @@ extension DeviceConditions {
 }
 
 extension EventFields {
-  fileprivate func heldByRule() throws(FieldProblem) -> Waiting? {
+  fileprivate func heldByDevice() throws(FieldProblem) -> Waiting? {
     guard code != nil else { return nil }
     let reason = try requiredCode(Waiting.Reason.self)
-    guard reason.isRule else { throw .invalid("code") }
+    guard reason.isOfDevice else { throw .invalid("code") }
     return Waiting(reason, until: until.map { Timestamp(microseconds: $0) })
   }
 }

@@ -277,7 +277,7 @@ public enum EventKind: String, CaseIterable, Sendable {
   public var mayUseReserve: Bool {
     switch self {
     case .uploadCancelled, .attentionNeeded, .partRevoked, .transferLost, .sessionExpired,
-      .verificationRevoked, .ledgerLaunched, .ledgerTailLost:
+      .verificationRevoked, .ledgerLaunched, .ledgerTailLost, .conditionsChanged:
       true
     default: false
     }

@@ -82,6 +82,9 @@ public struct Waiting: Hashable, Sendable {
       case .offline, .retrying, .credentials, .quota, .paused, .sealed, .disk: false
       }
     }
+
+    /// Whether it is this device that is waited for: a rule of the person about it, or its disk.
+    var isOfDevice: Bool { isRule || self == .disk }
   }
 
   /// Why.

@@ -3,8 +3,8 @@ internal import WaybillEngine
 internal import WaybillLedger
 internal import WaybillModel
 
-/// Files brought to a server on loopback, beside programs of a shell that do the same work one after
-/// the other: `cp`, `openssl dgst -sha256`, and `curl -Z` of the same parts to the same server.
+/// Files brought to a server on loopback, beside programs of a shell that do the same one after the
+/// other: `cp`, `openssl dgst -sha256`, and `curl -Z` of the same parts to the same server.
 enum Uploads {
   /// Everything an upload is: staging, hashing, the ledger, opening, parts and commit.
   static func whole(_ bench: Bench) async throws -> [Figure] {

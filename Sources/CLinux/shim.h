@@ -1,6 +1,9 @@
 #pragma once
 
+// What Swift's Glibc module leaves out of Linux.
+
 #ifdef __linux__
+#include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <stdint.h>
@@ -16,6 +19,14 @@ static inline int waybill_netlink_listen(int family, uint32_t groups) {
   if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
   close(descriptor);
   return -1;
+}
+
+// Declared here, since fcntl.h shows it to GNU sources only, and those see other types.
+int sync_file_range(int descriptor, int64_t offset, int64_t count, unsigned int flags);
+
+// Begins to write out what was written to a range of a file: sync_file_range(2).
+static inline int waybill_begin_writing(int descriptor, int64_t offset, int64_t count) {
+  return sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
 }
 
 // Links, addresses and routes: rtnetlink(7).
