@@ -199,6 +199,61 @@ struct ArchiveTests {
     await crashed.close()
   }
 
+  /// As after a crash between a segment that was written anew and the commit that records it.
+  @Test func `a segment that a purge wrote and never recorded goes when the old one holds it`()
+    async throws
+  {
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...3)
+    try await archive(ledger).archive(Self.all)
+    await ledger.close()
+    let recorded = try #require(try segmentNames.first)
+    let kept = [
+      temporary.database, temporary.headMark, "\(temporary.directory)/archive/\(recorded)",
+    ]
+    for (number, file) in kept.enumerated() {
+      try FileManager.default.copyItem(atPath: file, toPath: "\(temporary.folder)/kept-\(number)")
+    }
+    let again = try await temporary.open()
+    _ = try await archive(again).purge([UploadLife(2).id])
+    await again.close()
+    for (number, file) in kept.enumerated() {
+      try? FileManager.default.removeItem(atPath: file)
+      try FileManager.default.copyItem(atPath: "\(temporary.folder)/kept-\(number)", toPath: file)
+    }
+    #expect(try segmentNames.count == 2)
+    let crashed = try await temporary.open()
+    _ = try await archive(crashed).archive(RetentionPolicy())
+    #expect(try segmentNames == [recorded])
+    // The name that is purged now is in no file any more.
+    _ = try await archive(crashed).purge([UploadLife(1).id])
+    #expect(try segmentNames.count == 1)
+    let uploads = Set(try lines(try segmentNames[0]).compactMap { $0["upload_id"]?.text })
+    #expect(uploads == [UploadLife(2).id.description, UploadLife(3).id.description])
+    #expect(try await crashed.reader.verify().findings == [])
+    await crashed.close()
+  }
+
+  @Test func `a segment with events of another log stays, whatever positions they have`()
+    async throws
+  {
+    let other = TemporaryLedger()
+    let foreign = try await other.open()
+    try await seed(foreign, 4...5)
+    let name = try #require(
+      try await archive(foreign).archive(Self.all).segments.first?.name.text)
+    await foreign.close()
+    let ledger = try await temporary.open()
+    try await seed(ledger, 1...3)
+    try await archive(ledger).archive(Self.all)
+    try FileManager.default.copyItem(
+      atPath: "\(other.directory)/archive/\(name)",
+      toPath: "\(temporary.directory)/archive/\(name)")
+    #expect(try await !archive(ledger).archive(Self.all).keptFiles)
+    #expect(try segmentNames.contains(name) && segmentNames.count == 2)
+    await ledger.close()
+  }
+
   @Test func `while a segment is missing no file is removed`() async throws {
     let ledger = try await temporary.open()
     try await seed(ledger, 1...2)
