@@ -37,6 +37,29 @@ import WaybillModel
     #expect(try await rig.run("verify", "--fast").status == 0)
   }
 
+  @Test func `what was moved is not listed any more, and queue and log say where it is`()
+    async throws
+  {
+    let (rig, ids) = try await pushed(2)
+    #expect(try await rig.run("queue").errors == "")
+    _ = try await rig.run("archive", "--older-than", "0s")
+    let told = "waybill: 2 uploads are archived; 'waybill show ID' reads them\n"
+    #expect(try await rig.run("queue").errors == "waybill: nothing is in the queue\n" + told)
+    _ = try await rig.run("add", try rig.file("new.jpg"), "--to", rig.url)
+    let queue = try await rig.run("queue")
+    #expect(queue.output.contains("new.jpg") && queue.errors == told)
+    for words in [["--open"], ["--json"], ["--jsonl"], ["-q"]] {
+      let ended = try await Binary.run(["queue"] + words, environment: rig.environment)
+      #expect(ended.status == 0 && ended.errors == "", "\(words)")
+    }
+    let log = try await rig.run("log", "--upload", ids[0])
+    #expect(log.output.contains("upload.committed") && !log.output.contains("upload.exported"))
+    #expect(
+      log.errors == "waybill: only the end of this upload is in the log;"
+        + " 'waybill show \(ids[0])' reads the rest\n")
+    #expect(try await rig.run("log").errors == "")
+  }
+
   @Test func `without its segment an upload still says what became of it`() async throws {
     let (rig, ids) = try await pushed(1)
     _ = try await rig.run("archive", "--older-than", "0s")

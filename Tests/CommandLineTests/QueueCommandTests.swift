@@ -39,7 +39,7 @@ import WaybillModel
     let start = #"{"v":1,"type":"upload","upload":"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx","#
     let remote = "p-" + String(repeating: "x", count: 32)
     let ends = [
-      #""name":"a","bytes":5,"sent":5,"state":"done","reason":null,"remote_id":"\#(remote)"}"#,
+      #""name":"a","bytes":5,"sent":5,"state":"committed","reason":null,"remote_id":"\#(remote)"}"#,
       #""name":"b","bytes":6,"sent":0,"state":"queued","reason":null,"remote_id":null}"#,
     ]
     #expect(rows.map(String.init) == ends.map { start + $0 })

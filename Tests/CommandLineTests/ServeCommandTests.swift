@@ -22,6 +22,19 @@ import Testing
         """)
   }
 
+  @Test(arguments: [("0.0.0.0:0", true), ("[::]:0", true), ("127.0.0.2:0", false), ("[::1]:0", false)])
+  func `it warns where a network can read along`(address: String, isWarned: Bool) throws {
+    let rig = try Rig()
+    let server = try rig.start(
+      "serve", "--data", rig.path("other"), "--token-file", rig.path("tokens"), "--listen", address)
+    _ = try #require(server.outputLine())
+    server.send(SIGTERM)
+    let errors = server.end().errors.split(separator: "\n")
+    let warning = "waybill: warning: no TLS: who is on the network can read tokens and photos"
+    #expect(errors.first.map { $0.hasPrefix(warning) } == isWarned, "\(errors)")
+    #expect(errors.count == (isWarned ? 2 : 1))
+  }
+
   @Test func `what it cannot start with is named`() async throws {
     let rig = try Rig()
     let data = rig.path("other")
