@@ -256,7 +256,8 @@ public struct Archive: Sendable {
   // MARK: What a crash leaves behind
 
   /// Removes files that a crash left: what was not finished, segments that were written anew since,
-  /// and finished ones that no event speaks of and that the log holds word for word.
+  /// and finished ones that no event speaks of and that the log and the segments in use hold word
+  /// for word.
   ///
   /// - Returns: whether it looked. A ledger in which something is wrong, or a segment missing,
   ///   keeps every file: it may be the only copy.
@@ -265,32 +266,48 @@ public struct Archive: Sendable {
     let found = try files.finished()
     guard !found.isEmpty else { return true }
     let reader = ledger.reader
-    let (isSound, inUse, recorded) = try await ArchiveError.from { () async throws(LedgerError) in
+    let (isSound, segments, recorded) = try await ArchiveError.from {
+      () async throws(LedgerError) in
       (
-        try await reader.verify(.fast).isSound, Set(try await reader.segments().map(\.name.text)),
+        try await reader.verify(.fast).isSound, try await reader.segments(),
         Set(try await reader.segmentsOnRecord().map(\.name.text))
       )
     }
+    let inUse = Set(segments.map(\.name.text))
     guard isSound, inUse.isSubset(of: found) else { return false }
     for name in found where !inUse.contains(name) {
       if recorded.contains(name) {
         try files.remove([name])
-      } else if try await isCopy(name) {
+      } else if try await isCopy(name, of: segments) {
         try files.remove([name])
       }
     }
     return true
   }
 
-  /// Whether everything in a file is in the log as well.
-  private func isCopy(_ name: String) async throws(ArchiveError) -> Bool {
+  /// Whether everything in a file is in the log or in a segment in use as well: a purge that was
+  /// cut short leaves a segment whose events left the log long ago.
+  private func isCopy(
+    _ name: String, of segments: [RecordedSegment]
+  ) async throws(ArchiveError) -> Bool {
     guard let runs = files.runs(of: name) else { return false }
-    for (positions, chain) in runs {
+    var missing: [SegmentFiles.Run] = []
+    for run in runs {
       let isHeld = try await ArchiveError.from { () async throws(LedgerError) in
-        try await ledger.reader.holds(positions, chain: chain)
+        try await ledger.reader.holds(run.positions, chain: run.chain)
       }
-      if !isHeld { return false }
+      if !isHeld { missing.append(run) }
     }
-    return true
+    for segment in segments {
+      let (first, last) = (segment.archived.first.value, segment.archived.last.value)
+      let isNear = missing.contains { $0.positions.overlaps(first...max(first, last)) }
+      guard isNear, let chains = files.chains(of: segment) else { continue }
+      // The last value proves the values before it, but not that their events are in this file.
+      missing.removeAll { run in
+        chains[run.positions.upperBound] == run.chain
+          && run.positions.allSatisfy { chains[$0] != nil }
+      }
+    }
+    return missing.isEmpty
   }
 }

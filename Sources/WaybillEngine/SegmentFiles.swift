@@ -130,29 +130,46 @@ struct SegmentFiles: Sendable {
     }
   }
 
-  /// The runs of positions in a file, each with the chain value of its last event; nil for anything
-  /// but a whole segment.
-  func runs(of name: String) -> [(positions: ClosedRange<Int64>, chain: ContentHash)]? {
-    guard let file = try? TraceInputFile(path: "\(folder)/\(name)") else { return nil }
+  /// Positions that follow one another, with the chain value of the last event.
+  typealias Run = (positions: ClosedRange<Int64>, chain: ContentHash)
+
+  /// The runs of positions in a file; nil for anything but a whole segment.
+  func runs(of name: String) -> [Run]? {
+    var runs: [Run] = []
+    let isWhole = forEachEvent(of: name) { position, chain in
+      if let last = runs.last, last.positions.upperBound + 1 == position {
+        runs[runs.count - 1] = (last.positions.lowerBound...position, chain)
+      } else {
+        runs.append((position...position, chain))
+      }
+    }
+    return isWhole ? runs : nil
+  }
+
+  /// The chain value of each event in a segment, by position; nil for anything but the file that
+  /// was recorded.
+  func chains(of segment: RecordedSegment) -> [Int64: ContentHash]? {
+    guard SegmentFile(segment, in: folder) == .whole else { return nil }
+    var chains: [Int64: ContentHash] = [:]
+    return forEachEvent(of: segment.name.text) { chains[$0] = $1 } ? chains : nil
+  }
+
+  /// Gives position and chain value of each event in a file; false for anything but a whole
+  /// segment.
+  private func forEachEvent(of name: String, _ body: (Int64, ContentHash) -> Void) -> Bool {
+    guard let file = try? TraceInputFile(path: "\(folder)/\(name)") else { return false }
     let trace = TraceReader(file.source, limits: .none)
-    var runs: [(positions: ClosedRange<Int64>, chain: ContentHash)] = []
     var chain = EventChain(value: .zero)
     do throws(TraceFinding) {
       while let item = try trace.next() {
         guard case .event(let event) = item else { continue }
         chain.reset(to: trace.chainBefore)
-        let value = chain.advance(over: event)
-        let position = event.position.value
-        if let last = runs.last, last.positions.upperBound + 1 == position {
-          runs[runs.count - 1] = (last.positions.lowerBound...position, value)
-        } else {
-          runs.append((position...position, value))
-        }
+        body(event.position.value, chain.advance(over: event))
       }
     } catch {
-      return nil
+      return false
     }
-    return trace.remarks.isEmpty ? runs : nil
+    return trace.remarks.isEmpty
   }
 
   private func source(of name: SegmentName) throws(ArchiveError) -> TraceSource {
