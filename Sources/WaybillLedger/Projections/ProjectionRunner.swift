@@ -116,11 +116,7 @@ extension Connection {
   /// some have left the log since, and took with them which rows are to go.
   fileprivate func tail(behind checkpoint: Checkpoint?) throws(SQLiteError) -> Int64? {
     guard let checkpoint else { return nil }
-    let left = try prepare(
-      "SELECT 1 FROM events WHERE position > ?"
-        + " AND kind IN ('ledger.archived', 'ledger.purged') LIMIT 1")
-    left.bind(1, checkpoint.position)
-    return try left.firstRow { _ in true } == nil ? checkpoint.position : nil
+    return try hasRemoval(behind: checkpoint.position) ? nil : checkpoint.position
   }
 
   /// The checkpoint of a derived table; nil where there is none of the version this code writes.

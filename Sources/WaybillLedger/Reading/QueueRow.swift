@@ -104,15 +104,10 @@ extension LedgerReader {
     var changes = Changes(
       position: max(position, GlobalPosition(end)), waiting: try state().waiting)
     try read("reading what has changed in the queue") { connection throws(SQLiteError) in
-      let removal = try connection.prepare(
-        "SELECT 1 FROM events WHERE position > ?1 AND position <= ?2 AND +stream = 0"
-          + " AND kind IN ('ledger.archived', 'ledger.purged') LIMIT 1")
+      changes.hasLostRows = try connection.hasRemoval(behind: position.value, upTo: end)
       let statement = try connection.prepare(LedgerReader.changeQuery)
-      for query in [removal, statement] {
-        query.bind(1, position.value)
-        query.bind(2, end)
-      }
-      changes.hasLostRows = try removal.firstRow { _ in true } != nil
+      statement.bind(1, position.value)
+      statement.bind(2, end)
       try statement.forEachRow { row in
         if let listed = QueueRow(row) {
           changes.rows.append(listed)
