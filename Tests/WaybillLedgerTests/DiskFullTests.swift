@@ -154,7 +154,8 @@ struct DiskFullTests {
     var (refused, written) = (0, 1)
     for pages in 0..<40 {
       disk.fill(leaving: pages * 4096)
-      let life = UploadLife(UInt64(pages + 2))
+      // Long enough that it needs room of its own behind what failed appends have left.
+      let life = UploadLife(UInt64(pages + 2), partCount: 24)
       let before = try await ledger.reader.head()
       let error = await failure { try await life.append(to: ledger) }
       if let error {
@@ -168,7 +169,7 @@ struct DiskFullTests {
       #expect(try await ledger.reader.queue().rows.count == written)
       disk.free()
     }
-    #expect(refused >= 8 && written > 5, "\(refused) refused, \(written) written")
+    #expect(refused > 10 && written > 5, "\(refused) refused, \(written) written")
     await ledger.close()
     #expect(try await disk.findings() == [])
   }
