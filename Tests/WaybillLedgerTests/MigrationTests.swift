@@ -161,23 +161,16 @@ struct MigrationTests {
   }
 
   @Test func `every ledger of an older format opens, folds and grows`() async throws {
-    let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Golden/ledgers")
-    let files = try FileManager.default.contentsOfDirectory(atPath: golden.path)
+    let files = try FileManager.default.contentsOfDirectory(atPath: GoldenLedger.folder.path)
     #expect(files.contains("v001.sqlite"))
     for file in files {
-      let copy = TemporaryLedger()
-      try FileManager.default.createDirectory(
-        atPath: copy.directory, withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
-      try FileManager.default.copyItem(
-        atPath: golden.appendingPathComponent(file).path, toPath: copy.database)
-      #expect(try await copy.logFindings() == [], "\(file) as it is")
-      try await copy.seed([UploadLife(100)])
-      #expect(try await copy.logFindings() == [], "\(file) after a launch")
-      let later = try await Self.open(copy.directory, Self.addsMuch)
+      let golden = try GoldenLedger(file)
+      #expect(try await golden.findings() == [], "\(file) as it is")
+      try await golden.temporary.seed([UploadLife(100)])
+      #expect(try await golden.findings() == [], "\(file) after a launch")
+      let later = try await Self.open(golden.temporary.directory, Self.addsMuch)
       await later.close()
-      #expect(try await copy.logFindings() == [], "\(file) after a step")
+      #expect(try await golden.findings() == [], "\(file) after a step")
     }
   }
 }

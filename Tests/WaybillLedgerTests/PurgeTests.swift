@@ -40,7 +40,7 @@ struct PurgeTests {
     let again = try await temporary.open()
     try await again.rebuild()
     await again.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `an upload that has not ended goes only by force`() async throws {
@@ -55,7 +55,7 @@ struct PurgeTests {
     #expect(try await ledger.reader.queue().rows.isEmpty)
     #expect(try await ledger.reader.recordedUploads(limit: 10).isEmpty)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `purging twice, also with others, is no failure`() async throws {
@@ -65,7 +65,7 @@ struct PurgeTests {
     try await ledger.purge([UploadLife(1).id])
     #expect(try await ledger.purge([UploadLife(1).id, UploadLife(2).id]).purged.uploads == 1)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `a reader that holds the write-ahead log is told of`() async throws {
@@ -83,7 +83,7 @@ struct PurgeTests {
     let ledger = try await temporary.open()
     #expect(try await ledger.purge([UploadLife(1).id]).purged.removed.count == 0)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `an archived upload is forgotten, and its neighbours keep their new segment`()
@@ -97,10 +97,12 @@ struct PurgeTests {
     }
     let selection = try await ledger.reader.archivable(
       RetentionPolicy(ageSeconds: 0), now: SystemClock.now)
-    _ = try await ledger.archive(selection, digest: UploadLife(70).hash)
+    let (first, second) = (SegmentStandIn("old"), SegmentStandIn("new"))
+    try first.write(try await ledger.archive(selection, digest: first.digest), to: temporary)
     let old = try #require(try await ledger.reader.segment(of: UploadLife(2).id))
     let new = Archived(
-      first: old.archived.first, last: old.archived.last, count: 20, digest: UploadLife(71).hash)
+      first: old.archived.first, last: old.archived.last, count: 20, digest: second.digest)
+    try second.write(new, to: temporary)
     try await ledger.purge([UploadLife(2).id], replacing: [old.position: new])
     #expect(try await ledger.reader.segments().map(\.archived) == [new])
     #expect(try await ledger.reader.segment(of: UploadLife(2).id) == nil)
@@ -108,6 +110,6 @@ struct PurgeTests {
     #expect(try await ledger.reader.holder(of: UploadLife(2).hash) == nil)
     #expect(try await ledger.reader.holder(of: UploadLife(3).hash) == UploadLife(3).id)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 }

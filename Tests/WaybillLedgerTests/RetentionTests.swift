@@ -10,7 +10,7 @@ struct RetentionTests {
   let temporary = TemporaryLedger()
 
   private static let all = RetentionPolicy(ageSeconds: 0)
-  private static let digest = UploadLife(77).hash
+  private static let segment = SegmentStandIn()
 
   /// Three committed uploads whose streams interleave, one cancelled, one duplicate and two that go
   /// on; all that ended have released their copies.
@@ -43,13 +43,22 @@ struct RetentionTests {
     try await ledger.reader.archivable(Self.all, now: SystemClock.now)
   }
 
+  /// Archives what may go, with a file in the place of its segment.
+  private func archive(_ ledger: Ledger, _ chosen: ArchiveSelection? = nil) async throws {
+    var selection = chosen
+    if selection == nil { selection = try await self.selection(ledger) }
+    let archived = try await ledger.archive(
+      try #require(selection), digest: Self.segment.digest)
+    try Self.segment.write(archived, to: temporary)
+  }
+
   @Test func `what ended leaves the log, and what has not ended stays`() async throws {
     let ledger = try await temporary.open()
     try await seed(ledger)
     let before = try await ledger.reader.verify().events
     let selection = try await selection(ledger)
     #expect(selection.uploads == (1...5).map { UploadLife($0).id })
-    let archived = try await ledger.archive(selection, digest: Self.digest)
+    let archived = try await ledger.archive(selection, digest: Self.segment.digest)
     #expect(archived.count == selection.eventCount)
     for depth in [Verification.Depth.fast, .deep] {
       let report = try await ledger.reader.verify(depth)
@@ -57,6 +66,8 @@ struct RetentionTests {
       #expect(report.events == before - selection.removedCount + 1)
       #expect(report.archived == selection.removedCount)
     }
+    try Self.segment.write(archived, to: temporary)
+    #expect(try await ledger.reader.verify().findings == [])
     #expect(try await self.selection(ledger).isEmpty)
     let words = [1, 4, 5, 6, 7].map { UploadLife($0).id }
     var states: [StateWord?] = []
@@ -70,7 +81,7 @@ struct RetentionTests {
   @Test func `bytes that were archived are still known as uploaded`() async throws {
     let ledger = try await temporary.open()
     try await seed(ledger)
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     try await ledger.rebuild()
     for number in [1, 2, 3, 5] as [UInt64] {
       let life = UploadLife(number)
@@ -83,7 +94,7 @@ struct RetentionTests {
     }
     #expect(again == .duplicateContent)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `the events that leave come with the chain that joins them to the log`() async throws {
@@ -114,7 +125,7 @@ struct RetentionTests {
     try await seed(ledger)
     let id = UploadLife(1).id
     let revision = try await ledger.upload(id).revision
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     #expect(try await ledger.upload(id).revision == revision)
     let late = try await ledger.append(
       [ProposedEvent(.noted(Noted(claim: .latePart, part: PartNumber(0))), cause: .transport)],
@@ -127,24 +138,24 @@ struct RetentionTests {
         ids: [EventID(high: 1, low: 2)])
     }
     #expect(named == .archived)
-    #expect(try await ledger.reader.segment(of: id)?.archived.digest == Self.digest)
+    #expect(try await ledger.reader.segment(of: id)?.archived.digest == Self.segment.digest)
     #expect(try await ledger.reader.segment(of: UploadLife(6).id) == nil)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `moving the same uploads twice moves them once`() async throws {
     let ledger = try await temporary.open()
     try await seed(ledger)
     let selection = try await selection(ledger)
-    _ = try await ledger.archive(selection, digest: Self.digest)
+    try await archive(ledger, selection)
     let log = try rows(temporary.database, "SELECT position, hex(chain) FROM events")
-    let again = await code { _ = try await ledger.archive(selection, digest: Self.digest) }
+    let again = await code { try await archive(ledger, selection) }
     #expect(again == .conflict)
     #expect(try rows(temporary.database, "SELECT position, hex(chain) FROM events") == log)
     try await UploadLife(20).append(to: ledger)
     await ledger.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `an archived ledger opens again, and its derived tables rebuild to the same`()
@@ -152,7 +163,7 @@ struct RetentionTests {
   {
     let ledger = try await temporary.open()
     try await seed(ledger)
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     await ledger.close()
     let tables = ["queue", "upload_states", "content_index", "work", "sessions"]
     let before = try tables.map { try rows(temporary.database, "SELECT * FROM \($0)") }
@@ -161,7 +172,7 @@ struct RetentionTests {
     #expect(try await again.reader.counts()[.committed] == 4)
     await again.close()
     #expect(try tables.map { try rows(temporary.database, "SELECT * FROM \($0)") } == before)
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test(arguments: [
@@ -180,7 +191,7 @@ struct RetentionTests {
   ) async throws {
     let ledger = try await temporary.open()
     try await seed(ledger)
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     await ledger.close()
     for pragma in ["OFF", "ON"] {
       let result = try sqlite3(
@@ -188,7 +199,7 @@ struct RetentionTests {
       #expect(result.status != 0)
       #expect(result.output.contains("append-only"), "\(result.output)")
     }
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test(arguments: [
@@ -209,12 +220,12 @@ struct RetentionTests {
   func `a boundary that was tampered with is found`(sql: String, finding: String) async throws {
     let ledger = try await temporary.open()
     try await seed(ledger)
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     await ledger.close()
     try rows(
       temporary.database,
       "DROP TRIGGER archived_ranges_never_update; DROP TRIGGER archived_ranges_never_delete;" + sql)
-    #expect(try await temporary.logFindings().contains(finding))
+    #expect(try await temporary.findings().contains(finding))
     let reader = try await temporary.reader()
     let fast = try await reader.verify(.fast).findings.map(\.kind)
     #expect(fast.contains(finding) || finding == "chain_mismatch")
@@ -232,10 +243,10 @@ struct RetentionTests {
     let mark = try Data(contentsOf: URL(fileURLWithPath: temporary.headMark))
     try await ledger.append(Array(life.events[count...]), to: life.id, expecting: .any)
     try await add([.copyReleased], 1, ledger)
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     await ledger.close()
     try mark.write(to: URL(fileURLWithPath: temporary.headMark))
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
     let again = try await temporary.open()
     #expect(try await again.state().tailLost == nil)
     await again.close()
@@ -250,7 +261,7 @@ struct RetentionTests {
     try rows(temporary.database, "CREATE TABLE kept AS SELECT * FROM queue")
     let position = try rows(temporary.database, "SELECT max(position) FROM events")[0]
     let again = try await temporary.open()
-    _ = try await again.archive(try await selection(again), digest: Self.digest)
+    try await archive(again)
     try await again.purge([UploadLife(7).id])
     await again.close()
     try rows(
@@ -260,7 +271,7 @@ struct RetentionTests {
     let healed = try await temporary.open()
     #expect(try await healed.reader.queue().rows.map(\.id) == [UploadLife(6).id])
     await healed.close()
-    #expect(try await temporary.logFindings() == [])
+    #expect(try await temporary.findings() == [])
   }
 
   @Test func `who follows the queue gets all of it anew when uploads have left it`() async throws {
@@ -268,7 +279,7 @@ struct RetentionTests {
     try await seed(ledger)
     var updates = ledger.uploads().makeAsyncIterator()
     _ = try await updates.next()
-    _ = try await ledger.archive(try await selection(ledger), digest: Self.digest)
+    try await archive(ledger)
     let anew = try #require(try await updates.next())
     #expect(anew.kind == .beginning && anew.isWhole)
     #expect(anew.rows.map(\.upload.id) == [UploadLife(6).id, UploadLife(7).id])

@@ -82,19 +82,15 @@ struct SchemaTests {
   }
 
   @Test func `a ledger of format 1 opens, folds and grows`() async throws {
-    let golden = Self.root.appendingPathComponent("Tests/Golden/ledgers/v001.sqlite")
-    if Self.isRecording, !FileManager.default.fileExists(atPath: golden.path) {
+    let file = GoldenLedger.folder.appendingPathComponent("v001.sqlite").path
+    if Self.isRecording, !FileManager.default.fileExists(atPath: file) {
       let ledger = try await temporary.open(time: Self.moment)
       try await recordEveryKind(on: ledger)
       await ledger.close()
-      try FileManager.default.copyItem(atPath: temporary.database, toPath: golden.path)
+      try FileManager.default.copyItem(atPath: temporary.database, toPath: file)
     }
-    let copy = TemporaryLedger()
-    try FileManager.default.createDirectory(
-      atPath: copy.directory, withIntermediateDirectories: false,
-      attributes: [.posixPermissions: 0o700])
-    try FileManager.default.copyItem(atPath: golden.path, toPath: copy.database)
-    let reader = try await copy.reader()
+    let golden = try GoldenLedger("v001.sqlite")
+    let reader = try await golden.temporary.reader()
     let events = try await reader.events(EventQuery())
     // Every kind of its day; the file is frozen, so a later kind is not in it.
     #expect(Set(events.compactMap(\.kind)).count == 30)
@@ -112,13 +108,13 @@ struct SchemaTests {
     #expect(try await reader.queue().rows.first?.fileName.text == "ünïcödé 📷.heic")
     #expect(try await reader.verify().findings == [])
     await reader.close()
-    try await copy.seed([UploadLife(10)])
-    #expect(try await copy.findings() == [])
+    try await golden.temporary.seed([UploadLife(10)])
+    #expect(try await golden.findings() == [])
   }
 
   @Test func `a ledger of format 2 opens without the beginnings that were archived`() async throws {
-    let golden = Self.root.appendingPathComponent("Tests/Golden/ledgers/v002.sqlite")
-    if Self.isRecording, !FileManager.default.fileExists(atPath: golden.path) {
+    let file = GoldenLedger.folder.appendingPathComponent("v002.sqlite").path
+    if Self.isRecording, !FileManager.default.fileExists(atPath: file) {
       let ledger = try await temporary.open(time: Self.moment)
       try await recordEveryKind(on: ledger)
       let selection = try await ledger.reader.archivable(
@@ -127,14 +123,10 @@ struct SchemaTests {
       try await UploadLife(7).append(to: ledger)
       try await ledger.purge([UploadLife(7).id])
       await ledger.close()
-      try FileManager.default.copyItem(atPath: temporary.database, toPath: golden.path)
+      try FileManager.default.copyItem(atPath: temporary.database, toPath: file)
     }
-    let copy = TemporaryLedger()
-    try FileManager.default.createDirectory(
-      atPath: copy.directory, withIntermediateDirectories: false,
-      attributes: [.posixPermissions: 0o700])
-    try FileManager.default.copyItem(atPath: golden.path, toPath: copy.database)
-    let reader = try await copy.reader()
+    let golden = try GoldenLedger("v002.sqlite")
+    let reader = try await golden.temporary.reader()
     #expect(try await reader.verify().findings.map(\.kind) == ["segment_missing"])
     #expect(try await reader.verify().archived == 21)
     #expect(try await reader.segments().map(\.archived.digest) == [UploadLife(6).hash])
@@ -144,8 +136,8 @@ struct SchemaTests {
     #expect(words == [.committed, .sending, .cancelled, .deduplicated, nil])
     #expect(try await reader.holder(of: UploadLife(1).hash) == UploadLife(1).id)
     await reader.close()
-    try await copy.seed([UploadLife(10)])
-    #expect(try await copy.logFindings() == [])
+    try await golden.temporary.seed([UploadLife(10)])
+    #expect(try await golden.findings() == [])
   }
 
   @Test func `a value that cannot be bound fails the run instead of storing nothing`() throws {

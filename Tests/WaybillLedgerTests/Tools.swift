@@ -83,12 +83,6 @@ extension TemporaryLedger {
     return Set(report.findings.map(\.kind))
   }
 
-  /// What `verify` finds right now besides segments: those are files of the engine's, and tests of
-  /// the ledger alone write none.
-  func logFindings() async throws -> Set<String> {
-    try await findings().subtracting(["segment_missing"])
-  }
-
   /// The kinds of all events of the ledger's own stream, in order.
   func ownEvents() async throws -> [String] {
     let reader = try await reader()
