@@ -12,6 +12,8 @@ struct ListeningSocket {
   let port: UInt16
   /// The address as it stands in a URL.
   let host: String
+  /// Whether the address is one of 127.0.0.0/8 or ::1.
+  let isLoopback: Bool
 
   /// Binds the address; port 0 picks a free one. Whoever takes the descriptor closes it.
   init(address: String, port: UInt16) throws(ServerError) {
@@ -44,7 +46,24 @@ struct ListeningSocket {
     }
     descriptor = made
     self.port = ListeningSocket.boundPort(made)
+    isLoopback = ListeningSocket.isLoopback(info)
     host = info.ai_family == AF_INET6 ? "[\(address)]" : address
+  }
+
+  private static func isLoopback(_ info: addrinfo) -> Bool {
+    guard let address = info.ai_addr else { return false }
+    if info.ai_family == AF_INET {
+      return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        UInt32(bigEndian: $0.pointee.sin_addr.s_addr) >> 24 == 127
+      }
+    }
+    return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+      withUnsafeBytes(of: pointer.pointee.sin6_addr) { bytes in
+        // Also an IPv4 address in IPv6 form, ::ffff:127.0.0.1.
+        bytes.elementsEqual([UInt8](repeating: 0, count: 15) + [1])
+          || bytes.starts(with: [UInt8](repeating: 0, count: 10) + [0xff, 0xff, 127])
+      }
+    }
   }
 
   private static func prepare(_ socket: Int32) throws(ServerError) {

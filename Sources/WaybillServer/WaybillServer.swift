@@ -14,12 +14,15 @@ public final class WaybillServer: Sendable {
   public let port: UInt16
   /// The beginning of every URL, such as `http://127.0.0.1:8080`, without a slash at the end.
   public let baseURL: String
+  /// Whether only this machine can reach it. Otherwise a network can read what clients send.
+  public let isLoopback: Bool
 
   private init(_ options: ServerOptions) throws(ServerError) {
     try options.validate()
     desk = try RequestDesk(options)
     let socket = try ListeningSocket(address: options.address, port: options.port)
     port = socket.port
+    isLoopback = socket.isLoopback
     baseURL = "http://\(socket.host):\(socket.port)"
     daemon = try HTTPDaemon(
       socket: socket.descriptor, desk: desk, threads: options.threads,

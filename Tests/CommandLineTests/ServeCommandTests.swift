@@ -22,7 +22,9 @@ import Testing
         """)
   }
 
-  @Test(arguments: [("0.0.0.0:0", true), ("[::]:0", true), ("127.0.0.2:0", false), ("[::1]:0", false)])
+  @Test(arguments: [
+    ("0.0.0.0:0", true), ("[::]:0", true), ("127.0.0.2:0", false), ("[::1]:0", false),
+  ])
   func `it warns where a network can read along`(address: String, isWarned: Bool) throws {
     let rig = try Rig()
     let server = try rig.start(

@@ -70,6 +70,14 @@ extension LedgerReader {
     ).first
   }
 
+  /// How many uploads have the beginning of their history in a segment.
+  package func archivedUploadCount() throws(LedgerError) -> Int64 {
+    guard formatVersion >= 2 else { return 0 }
+    return try read("counting archived uploads") { connection throws(SQLiteError) in
+      try connection.integer("SELECT count(*) FROM archived_streams") ?? 0
+    }
+  }
+
   private func segments(
     _ positions: String, _ id: UploadID?
   ) throws(LedgerError) -> [RecordedSegment] {

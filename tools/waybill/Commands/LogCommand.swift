@@ -123,7 +123,15 @@ extension Invocation {
           + (near.map { "; did you mean \($0)?" } ?? ""))
     }
     if let text = arguments.text("upload") {
-      query.upload = try await upload(named: text, in: reader)
+      let id = try await upload(named: text, in: reader)
+      query.upload = id
+      let isArchived = try await Failure.from { () async throws(LedgerError) in
+        try await reader.segment(of: id) != nil
+      }
+      if isArchived {
+        messages.note(
+          "only the end of this upload is in the log; 'waybill show \(id)' reads the rest")
+      }
     }
     query.since = try time("since")
     query.until = try time("until")

@@ -23,6 +23,7 @@ extension Command {
         page = next
       } while page != nil
       try list.end()
+      if invocation.format == .text, !isOpenOnly { try await invocation.tellOfArchive(reader) }
       return .ok
     })
 }
@@ -89,7 +90,26 @@ private struct QueueList {
   }
 }
 
+extension Invocation {
+  /// Says how many uploads a list does not show because they have moved into the archive.
+  fileprivate func tellOfArchive(_ reader: LedgerReader) async throws(Failure) {
+    let count = try await Failure.from { () async throws(LedgerError) in
+      try await reader.archivedUploadCount()
+    }
+    guard count > 0 else { return }
+    let are = count == 1 ? "is" : "are"
+    messages.note(
+      "\(HumanText.count(Int(count), "upload")) \(are) archived; 'waybill show ID' reads them")
+  }
+}
+
 extension QueuedUpload.State {
+  /// The word for machines: what is done is called as everywhere else.
+  fileprivate var machineWord: String {
+    if case .done = self { return StateWord.committed.rawValue }
+    return word
+  }
+
   fileprivate var isOpen: Bool {
     switch self {
     case .done, .cancelled: false
@@ -114,7 +134,7 @@ extension QueuedUpload {
       .init("v", .integer(1)), .init("type", .text("upload")),
       .init("upload", .text(id.description)), .init("name", .text(fileName.repaired)),
       .init("bytes", .integer(byteCount)), .init("sent", .integer(bytesSent)),
-      .init("state", .text(state.word)),
+      .init("state", .text(state.machineWord)),
       .init("reason", state.reason.map { .text($0.word) } ?? .null),
     ]
     var remote = JSONValue.null

@@ -32,6 +32,10 @@ extension Command {
       let server = try Failure.fromServer { () throws(ServerError) in
         try WaybillServer.start(options)
       }
+      if !server.isLoopback {
+        invocation.messages.warning(
+          "no TLS: who is on the network can read tokens and photos; put a proxy with TLS in front")
+      }
       try invocation.output.line("listening on \(server.baseURL)")
       try invocation.output.flush()
       for await _ in interrupts { break }
