@@ -38,6 +38,8 @@ final class Exchange: @unchecked Sendable {
     self.desk = desk
   }
 
+  /// The connection it came on.
+  var socket: Int32 { head.socket }
   var delayMilliseconds: Int { plan.delayMilliseconds }
   var dripMilliseconds: Int { plan.dripMilliseconds }
 
@@ -77,6 +79,7 @@ final class Exchange: @unchecked Sendable {
     guard !account.isReadOnly || !route.endpoint.writes else {
       throw Problem(.readOnly, "This token may read only. Ask for one that may write.")
     }
+    try desk.rates.take(route.endpoint, account: account)
     let key = try head.checkedKey()
     try desk.service.rehearse(plan, route: route, key: key, account: account)
     try prepareBody(route, key: key, account: account)

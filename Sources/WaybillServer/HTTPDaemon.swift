@@ -26,10 +26,11 @@ final class HTTPDaemon: Sendable {
   private let switchboard: Switchboard
 
   /// Starts to serve on a listening socket, which is the library's from now on.
-  init(socket: Int32, desk: RequestDesk, threads: UInt32, idleSeconds: UInt32) throws(ServerError) {
-    let switchboard = Switchboard(desk: desk)
+  init(socket: Int32, desk: RequestDesk, options: ServerOptions) throws(ServerError) {
+    let switchboard = Switchboard(desk: desk, options: options)
     let started = waybill_start_daemon(
-      socket, threads, HTTPDaemon.maximumConnections, HTTPDaemon.connectionBytes, idleSeconds,
+      socket, options.threads, HTTPDaemon.maximumConnections, HTTPDaemon.connectionBytes,
+      options.idleSeconds,
       answerRequest, requestCompleted, connectionChanged,
       Unmanaged.passUnretained(switchboard).toOpaque())
     guard let started else {
@@ -46,6 +47,7 @@ final class HTTPDaemon: Sendable {
     let listening = MHD_quiesce_daemon(daemon)
     switchboard.desk.close()
     switchboard.waitUntilIdle(milliseconds: graceMilliseconds)
+    switchboard.slow.stop()
     MHD_stop_daemon(daemon)
     if listening >= 0 { close(listening) }
     switchboard.lingering.close()
@@ -56,10 +58,14 @@ final class HTTPDaemon: Sendable {
 final class Switchboard: Sendable {
   let desk: RequestDesk
   let lingering = LingeringSockets()
+  let slow: SlowClients
   // Entered by each exchange, so that stopping can wait for their replies.
   private let exchanges = DispatchGroup()
 
-  init(desk: RequestDesk) { self.desk = desk }
+  init(desk: RequestDesk, options: ServerOptions) {
+    self.desk = desk
+    slow = SlowClients(options)
+  }
 
   func enter() { exchanges.enter() }
   func leave() { exchanges.leave() }
@@ -91,23 +97,26 @@ private func answerRequest(
       connection, method: String(cString: method), path: String(cString: url))
     let exchange = Exchange(head: head, desk: switchboard.desk)
     switchboard.enter()
+    switchboard.slow.headCame(head.socket)
     own.pointee = Unmanaged.passRetained(exchange).toOpaque()
     exchange.begin()
     // Without a body to come, the next call can give the answer and keep the connection.
     guard let outcome = exchange.outcome, head.allowsEarlyReply else { return .YES }
-    switchboard.lingering.expect(waybill_connection_socket(connection))
-    return send(outcome, of: exchange, on: connection, desk: switchboard.desk)
+    switchboard.lingering.expect(head.socket)
+    return send(outcome, of: exchange, on: connection, switchboard)
   }
   let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
   if uploadCount.pointee > 0 {
     let bytes = UnsafeRawBufferPointer(start: upload, count: uploadCount.pointee)
     uploadCount.pointee = 0
+    switchboard.slow.bodyCame(exchange.socket, bytes.count)
     return exchange.receive(bytes) ? .YES : .NO
   }
   exchange.aim()
   if let outcome = exchange.outcome {
-    return send(outcome, of: exchange, on: connection, desk: switchboard.desk)
+    return send(outcome, of: exchange, on: connection, switchboard)
   }
+  switchboard.slow.working(exchange.socket)
   let suspended = SuspendedConnection(handle: connection)
   MHD_suspend_connection(connection)
   let isTaken = switchboard.desk.handle(exchange) { MHD_resume_connection(suspended.handle) }
@@ -124,8 +133,9 @@ private func requestCompleted(
 ) {
   guard let context, let own, let known = own.pointee else { return }
   own.pointee = nil
-  Unmanaged<Exchange>.fromOpaque(known).release()
-  Unmanaged<Switchboard>.fromOpaque(context).takeUnretainedValue().leave()
+  let switchboard = Unmanaged<Switchboard>.fromOpaque(context).takeUnretainedValue()
+  switchboard.slow.ended(Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue().socket)
+  switchboard.leave()
 }
 
 private func connectionChanged(
@@ -133,24 +143,31 @@ private func connectionChanged(
   _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
   _ change: MHD_ConnectionNotificationCode
 ) {
-  guard change == .CONNECTION_NOTIFY_CLOSED, let context, let connection else { return }
+  guard let context, let connection else { return }
   let switchboard = Unmanaged<Switchboard>.fromOpaque(context).takeUnretainedValue()
-  switchboard.lingering.closing(waybill_connection_socket(connection))
+  let socket = waybill_connection_socket(connection)
+  guard change == .CONNECTION_NOTIFY_CLOSED else { return switchboard.slow.opened(socket) }
+  switchboard.slow.closing(socket)
+  switchboard.lingering.closing(socket)
 }
 
 // MARK: Replies
 
 private func send(
   _ outcome: Exchange.Outcome, of exchange: Exchange, on connection: OpaquePointer,
-  desk: RequestDesk
+  _ switchboard: Switchboard
 ) -> MHD_Result {
   guard case .reply(let reply) = outcome else { return .NO }
+  let desk = switchboard.desk
   let drip = DrippingBody(
     of: reply, on: connection, milliseconds: exchange.dripMilliseconds, late: desk.late)
+  switchboard.slow.replying(exchange.socket, drip == nil ? reply.body.byteCount : nil)
   guard let response = drip?.response() ?? response(for: reply.body) else { return .NO }
   defer { MHD_destroy_response(response) }
   for header in reply.headers { MHD_add_response_header(response, header.name, header.value) }
-  MHD_add_response_header(response, "Cache-Control", "no-store")
+  if !reply.headers.contains(where: { $0.name.lowercased() == "cache-control" }) {
+    MHD_add_response_header(response, "Cache-Control", "no-store")
+  }
   desk.countReply(reply.status)
   return MHD_queue_response(connection, UInt32(reply.status), response)
 }
@@ -184,10 +201,14 @@ extension RequestHead {
       MHD_lookup_connection_value(connection, kind, name).map { String(cString: $0) }
     }
     func header(_ name: String) -> String? { value(.HEADER_KIND, name) }
-    var bytes = 0
-    MHD_get_connection_values(connection, .HEADER_KIND, addHeaderBytes, &bytes)
+    func bytes(_ kind: MHD_ValueKind) -> Int {
+      var bytes = 0
+      MHD_get_connection_values(connection, kind, addBytes, &bytes)
+      return bytes
+    }
     self.init(
-      method: method, path: path, headerBytes: bytes, authorization: header("Authorization"),
+      method: method, path: path, queryBytes: bytes(.GET_ARGUMENT_KIND),
+      headerBytes: bytes(.HEADER_KIND), authorization: header("Authorization"),
       contentType: header("Content-Type"),
       contentLength: header("Content-Length").map { Int64($0) ?? -1 },
       contentDigest: header("Content-Digest"), idempotencyKey: header("Idempotency-Key"),
@@ -196,7 +217,7 @@ extension RequestHead {
   }
 }
 
-private func addHeaderBytes(
+private func addBytes(
   _ total: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
   _ value: UnsafePointer<CChar>?
 ) -> MHD_Result {

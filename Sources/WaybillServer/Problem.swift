@@ -75,10 +75,12 @@ package enum ProblemSlug: String, CaseIterable {
   case hashMismatch = "hash-mismatch"
   case commitInProgress = "commit-in-progress"
   case tooManySessions = "too-many-sessions"
+  case tooManyRequests = "too-many-requests"
   case headersTooLarge = "headers-too-large"
   case serverError = "server-error"
   case stopping
   case storageFull = "storage-full"
+  case quotaExceeded = "quota-exceeded"
 
   package var status: Int {
     switch self {
@@ -94,11 +96,11 @@ package enum ProblemSlug: String, CaseIterable {
     case .unsupportedMediaType: 415
     case .keyReused, .hashMismatch: 422
     case .commitInProgress: 423
-    case .tooManySessions: 429
+    case .tooManySessions, .tooManyRequests: 429
     case .headersTooLarge: 431
     case .serverError: 500
     case .stopping: 503
-    case .storageFull: 507
+    case .storageFull, .quotaExceeded: 507
     }
   }
 

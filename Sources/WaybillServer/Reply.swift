@@ -7,6 +7,16 @@ struct Reply: Sendable {
     case json(JSONValue, type: String)
     case bytes([UInt8], type: String)
     case file(OpenFile, byteCount: Int64)
+
+    /// How long it is on the wire; for a document about.
+    var byteCount: Int64 {
+      switch self {
+      case .none: 0
+      case .json: 65_536
+      case .bytes(let bytes, _): Int64(bytes.count)
+      case .file(_, let byteCount): byteCount
+      }
+    }
   }
 
   var status: Int

@@ -6,6 +6,8 @@ final class RequestDesk: Sendable {
   let service: UploadService
   let tokens: AccessTokens
   let faults: FaultCounter
+  let rates: RateLimits
+  private let sweepMilliseconds: Int
   private let workers = WorkerPool(workers: 8)
   private let counts = Locked(ServerCounts())
   // Entered by each job, so that stopping can wait for the last one.
@@ -17,6 +19,22 @@ final class RequestDesk: Sendable {
     service = try UploadService(options)
     tokens = options.tokens
     faults = FaultCounter(options.faults)
+    rates = RateLimits(options)
+    sweepMilliseconds = Int(min(max(options.sessionLifetimeSeconds, 1), 60)) * 1000
+    sweepLater()
+  }
+
+  /// Ends sessions whose time is over, also when nobody asks for them any more.
+  private func sweepLater() {
+    _ = late.submit(after: sweepMilliseconds) { [weak self] isWanted in
+      guard isWanted, let self else { return }
+      jobs.enter()
+      workers.submit {
+        self.service.sweep()
+        self.jobs.leave()
+        self.sweepLater()
+      }
+    }
   }
 
   // MARK: Counts

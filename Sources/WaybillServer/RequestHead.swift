@@ -2,7 +2,7 @@ internal import WaybillModel
 
 /// What stands before the body of a request, as far as this server looks at it.
 struct RequestHead {
-  /// The most bytes of a path: 2 KiB.
+  /// The most bytes of a path with its query: 2 KiB.
   static let maximumPathBytes = 2048
   /// The most bytes of all header lines: 32 KiB.
   static let maximumHeaderBytes = 32_768
@@ -11,6 +11,8 @@ struct RequestHead {
 
   let method: String
   let path: String
+  /// The bytes of the query, a little more than it has.
+  let queryBytes: Int
   let headerBytes: Int
   let authorization: String?
   let contentType: String?
@@ -30,8 +32,8 @@ struct RequestHead {
   var allowsEarlyReply: Bool { hasBody && (method == "PUT" || method == "POST") }
 
   func checkBounds() throws(Problem) {
-    guard path.utf8.count <= RequestHead.maximumPathBytes else {
-      throw Problem(.addressTooLong, "The path is longer than 2048 bytes.")
+    guard path.utf8.count + queryBytes <= RequestHead.maximumPathBytes else {
+      throw Problem(.addressTooLong, "Path and query are longer than 2048 bytes.")
     }
     guard headerBytes <= RequestHead.maximumHeaderBytes else {
       throw Problem(.headersTooLarge, "The header lines are longer than 32768 bytes.")

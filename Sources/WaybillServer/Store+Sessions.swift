@@ -46,6 +46,19 @@ extension Store {
     return try count.firstRow { $0.int(0) } ?? 0
   }
 
+  /// The bytes an account has as photos, and those its open sessions may still become.
+  func heldBytes(account: Account, now: Timestamp) throws(SQLiteError) -> Int64 {
+    let held = try statement(
+      """
+      SELECT (SELECT CAST(total(byte_count) AS INTEGER) FROM photos WHERE account = ?1)
+        + (SELECT CAST(total(byte_count) AS INTEGER) FROM sessions
+           WHERE account = ?1 AND state = 'open' AND expires_at > ?2)
+      """)
+    held.bind(1, account.name)
+    held.bind(2, now.microseconds)
+    return try held.firstRow { $0.int(0) } ?? 0
+  }
+
   // MARK: Changing
 
   /// Adds a session; `photo` makes it one that is committed from the start.

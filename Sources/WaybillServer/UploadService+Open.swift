@@ -72,12 +72,23 @@ extension UploadService {
       return .refused(
         Problem(.tooManySessions, "Too many uploads are open. Commit or delete some first."))
     }
+    if let quotaBytes {
+      let free = quotaBytes - (try store.heldBytes(account: account, now: now))
+      guard promise.byteCount <= free else { return .refused(UploadService.quotaExceeded(free)) }
+    }
     let id = try insert(
       store, key: key, promise: promise, account: account, now: now, photo: nil)
     guard let session = try store.session(uploadID: id, account: account) else {
       throw SQLiteError(code: .error, message: "the row just inserted is not there")
     }
     return .session(session, received: [])
+  }
+
+  private static func quotaExceeded(_ free: Int64) -> Problem {
+    var problem = Problem(
+      .quotaExceeded, "The account has no room for this file. Delete something, or ask for more.")
+    problem.extra = [JSONValue.Member("availableBytes", .integer(max(free, 0)))]
+    return problem
   }
 
   @discardableResult

@@ -24,6 +24,7 @@ final class UploadService: Sendable {
   let partSizeBytes: Int64
   let maximumByteCount: Int64
   let sessionLifetimeSeconds: Int64
+  let quotaBytes: Int64?
   // Both nil once the service is closed: that lets go of the files and of the lease.
   private let directory: Locked<DataDirectory?>
   private let database: Locked<Store?>
@@ -37,6 +38,7 @@ final class UploadService: Sendable {
     partSizeBytes = options.partSizeBytes
     maximumByteCount = options.maximumByteCount
     sessionLifetimeSeconds = options.sessionLifetimeSeconds
+    quotaBytes = options.quotaBytes
     database = Locked(try Store(path: folder.databasePath))
     do {
       try recover()
@@ -91,10 +93,13 @@ final class UploadService: Sendable {
   }
 
   /// The session, if it is this account's and still alive: 404 for unknown and foreign alike,
-  /// 410 for one that is known to have expired.
+  /// 410 for one that is known to have expired, which then holds no bytes any more.
   func liveSession(_ id: String, _ account: Account) throws(Problem) -> Session {
     let found = try read { (store) throws(SQLiteError) in
       try store.session(uploadID: id, account: account)
+    }
+    if let found, found.state == .open, found.hasExpired(at: UploadService.now()) {
+      try expireOverdueSessions(limit: 8)
     }
     return try UploadService.alive(found)
   }
@@ -150,6 +155,15 @@ final class UploadService: Sendable {
     }
     for session in overdue { files.remove(session.uploadID) }
     return overdue.count
+  }
+
+  /// Ends what is overdue and forgets what ended long ago, in portions.
+  func sweep() {
+    while !isStopping, (try? expireOverdueSessions(limit: 256)) == 256 {}
+    let horizon = UploadService.now().adding(milliseconds: -UploadService.memoryMilliseconds)
+    _ = try? write { (store) throws(SQLiteError) in
+      try store.deleteSomeSessions(endedBefore: horizon)
+    }
   }
 
   /// Makes long work end early; new work is refused by the caller.

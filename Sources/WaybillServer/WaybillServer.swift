@@ -25,8 +25,7 @@ public final class WaybillServer: Sendable {
     isLoopback = socket.isLoopback
     baseURL = "http://\(socket.host):\(socket.port)"
     daemon = try HTTPDaemon(
-      socket: socket.descriptor, desk: desk, threads: options.threads,
-      idleSeconds: options.idleSeconds)
+      socket: socket.descriptor, desk: desk, options: options)
   }
 
   deinit { stop() }

@@ -42,6 +42,20 @@ import WaybillServer
     let new = try host.open([2, 1], token: "bob-token")
     #expect(stored.status == 201 && new.status == 201)
     #expect(stored.body.count == new.body.count)
+    // All but the date, and in the body all but what is new each time.
+    #expect(stored.headers.keys.sorted() == new.headers.keys.sorted())
+    for (name, value) in stored.headers where name != "date" { #expect(new.headers[name] == value) }
+    func masked(_ answer: Answer) -> String {
+      String(decoding: answer.body, as: UTF8.self)
+        .replacing(/u-[0-9a-f]{32}/, with: "u-").replacing(/"expiresAt":"[^"]*"/, with: "")
+    }
+    #expect(masked(stored) == masked(new) && masked(stored).contains("u-"))
+    // From there to the commit as well: nothing but bytes makes the photo bob's.
+    let ids = [stored, new].compactMap { $0.text("uploadId") }
+    for id in ids {
+      #expect(try host.status(id, token: "bob-token").received == [])
+      #expect(try host.commit(id, token: "bob-token").slug == "parts-missing")
+    }
     let list = try host.call("GET", "/v1/photos", token: "bob-token")
     #expect(list.json?["photos"] == .array([]))
   }

@@ -139,6 +139,13 @@ final class RawConnection {
     return bytes.count - rest.count
   }
 
+  /// Some bytes, at most `count`; none when the other side has closed.
+  func receive(_ count: Int) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: count)
+    let received = recv(descriptor, &buffer, count, 0)
+    return Array(buffer.prefix(max(received, 0)))
+  }
+
   /// Everything until the other side closes or says nothing for 20 seconds.
   func receiveAll() -> [UInt8] {
     var all: [UInt8] = []
