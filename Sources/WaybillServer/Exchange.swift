@@ -71,7 +71,7 @@ final class Exchange: @unchecked Sendable {
         return
       }
       // A rehearsed answer comes when the body is there, as from any server that is busy.
-      guard plan.answer == nil else { return }
+      guard !plan.isAnswered else { return }
     }
     guard let account else {
       throw Problem(.unauthorized, "Send Authorization: Bearer TOKEN with a token that is valid.")
@@ -97,7 +97,7 @@ final class Exchange: @unchecked Sendable {
     let target = UploadService.faultTarget(ofOpening: smallBody)
     plan = desk.faults.plan(for: route.endpoint, of: target)
     if plan.drops { outcome = .close }
-    guard outcome == nil, plan.answer == nil else { return }
+    guard !plan.isAnswered else { return }
     do {
       try desk.service.rehearse(plan, route: route, key: head.idempotencyKey, account: account)
     } catch {
@@ -143,8 +143,8 @@ final class Exchange: @unchecked Sendable {
   /// Does the work, on a worker's thread, when the whole request is there.
   func finish() {
     guard outcome == nil else { return }
-    if let answer = plan.answer {
-      outcome = .reply(answer)
+    if plan.isAnswered, let answer = plan.answer {
+      outcome = plan.damage(answer).map { .reply($0) } ?? .close
       return
     }
     let reply: Reply

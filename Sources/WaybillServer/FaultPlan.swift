@@ -4,8 +4,10 @@ internal import WaybillSystem
 /// What a script does to one request.
 struct FaultPlan {
   var drops = false
-  /// Given instead of doing the work.
-  var answer: Reply?
+  /// Given instead of what the work would say.
+  private(set) var answer: Reply?
+  /// Whether the work is done although its reply is replaced.
+  private(set) var worksFirst = false
   var forgetsSession = false
   var losesParts: [Int] = []
   var delayMilliseconds = 0
@@ -14,16 +16,29 @@ struct FaultPlan {
   var dropsReply = false
   var cutsReply = false
   var changesHash = false
+  private var fields: [(name: String, text: String)] = []
+  private var headers: [HTTPHeader] = []
+  private var skewSeconds: Int64?
+
+  /// Whether nothing is to be done but to answer.
+  var isAnswered: Bool { drops || answer != nil && !worksFirst }
 
   /// The reply as the script leaves it; nil when the connection is closed instead.
   func damage(_ reply: Reply) -> Reply? {
     if dropsReply { return nil }
-    let changed = changesHash ? reply.withAnotherHash() : reply
-    return cutsReply ? changed.cutInHalf() : changed
+    var changed = answer ?? reply
+    if changesHash { changed = changed.withAnotherHash() }
+    if !fields.isEmpty { changed = changed.with(fields) }
+    if cutsReply { changed = changed.cutInHalf() }
+    if let skewSeconds {
+      let now = UploadService.now().adding(milliseconds: skewSeconds * 1000)
+      changed.setHeader(HTTPHeader("Date", now.httpDate))
+    }
+    for header in headers { changed.setHeader(header) }
+    return changed
   }
 
   fileprivate mutating func add(_ action: FaultAction) {
-    let isAnswered = drops || answer != nil
     switch action {
     case .drop: drops = drops || answer == nil
     case .dropReply: dropsReply = true
@@ -33,29 +48,38 @@ struct FaultPlan {
     case .delay(let milliseconds): delayMilliseconds = max(delayMilliseconds, milliseconds)
     case .drip(let milliseconds): dripMilliseconds = max(dripMilliseconds, milliseconds)
     case .wrongHash: changesHash = true
-    case .status, .html, .empty, .redirect:
-      if !isAnswered { answer = FaultPlan.answer(action) }
+    case .set(let field, let text): fields.append((field, text))
+    case .header(let name, let value): headers.append(HTTPHeader(name, value))
+    case .skew(let seconds): skewSeconds = seconds
+    case .answer(let wanted):
+      guard !drops, answer == nil else { return }
+      answer = Reply(wanted)
+      worksFirst = wanted.isAfterWork
+    case .redirect(let url):
+      guard !drops, answer == nil else { return }
+      answer = Reply(status: 307, headers: [HTTPHeader("Location", url)], body: .none)
     }
   }
+}
 
-  private static func answer(_ action: FaultAction) -> Reply? {
-    switch action {
-    case .status(let status, let retryAfter):
-      var headers = retryAfter.map { [HTTPHeader("Retry-After", $0)] } ?? []
-      if status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
-      if status == 204 || status == 304 {
-        return Reply(status: status, headers: headers, body: .none)
-      }
-      return Problem.reply(
-        status: status, slug: "rehearsed", title: "Rehearsed",
-        detail: "A fault script asked for this reply.", headers: headers)
-    case .html:
+extension Reply {
+  /// A rehearsed answer.
+  fileprivate init(_ wanted: FaultAnswer) {
+    var headers = wanted.retryAfter.map { [HTTPHeader("Retry-After", $0)] } ?? []
+    if wanted.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
+    switch wanted.content {
+    case .problem where wanted.status != 204 && wanted.status != 304:
+      let known = wanted.slug.flatMap { ProblemSlug(rawValue: $0) }
+      self = Problem.reply(
+        status: wanted.status, slug: wanted.slug ?? "rehearsed",
+        title: known?.title ?? "Rehearsed", detail: "A fault script asked for this reply.",
+        headers: headers)
+    case .page:
       let page = "<!doctype html><title>Welcome</title><p>Please sign in to use this network.</p>"
-      return Reply(status: 200, body: .bytes([UInt8](page.utf8), type: "text/html"))
-    case .empty: return Reply(status: 200, body: .none)
-    case .redirect(let url):
-      return Reply(status: 307, headers: [HTTPHeader("Location", url)], body: .none)
-    default: return nil
+      self.init(
+        status: wanted.status, headers: headers,
+        body: .bytes([UInt8](page.utf8), type: "text/html"))
+    case .none, .problem: self.init(status: wanted.status, headers: headers, body: .none)
     }
   }
 }

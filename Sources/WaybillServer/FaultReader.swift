@@ -1,8 +1,8 @@
 /// Reads the text form of fault scripts, one rule after the other.
 struct FaultReader {
-  private static let endpoints = ["open", "part", "status", "commit", "any"]
-  private let bytes: [UInt8]
-  private var at = 0
+  private static let endpoints = ["open", "part", "status", "commit", "abandon", "any"]
+  let bytes: [UInt8]
+  var at = 0
 
   init(_ text: String) { bytes = [UInt8](text.utf8) }
 
@@ -21,7 +21,7 @@ struct FaultReader {
     return rules
   }
 
-  private func failure(_ problem: String, at place: Int? = nil) -> ServerError {
+  func failure(_ problem: String, at place: Int? = nil) -> ServerError {
     ServerError(
       .faultScript,
       "fault script, byte \((place ?? at) + 1): \(problem);"
@@ -33,7 +33,7 @@ struct FaultReader {
   }
 
   /// The text up to one of `ends`, which is not taken.
-  private mutating func text(upTo ends: String) -> String {
+  mutating func text(upTo ends: String) -> String {
     let start = at
     while at < bytes.count, !ends.utf8.contains(bytes[at]) { at += 1 }
     return String(decoding: bytes[start..<at], as: UTF8.self)
@@ -46,7 +46,8 @@ struct FaultReader {
     let start = at
     let name = text(upTo: "@#*:, ")
     guard FaultReader.endpoints.contains(name) else {
-      throw failure("no endpoint is named so; use open, part, status, commit or any", at: start)
+      throw failure(
+        "no endpoint is named so; use open, part, status, commit, abandon or any", at: start)
     }
     let target = try target()
     let requests = try requests()
@@ -98,83 +99,15 @@ struct FaultReader {
     return value
   }
 
-  private func number(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+  func number(_ text: String, _ range: ClosedRange<Int>) -> Int? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let value = Int(text), range.contains(value)
     else { return nil }
     return value
   }
 
-  // MARK: Action
-
-  private mutating func action() throws(ServerError) -> FaultAction {
-    let start = at
-    let name = text(upTo: "=/, ")
-    let place = at
-    switch name {
-    case "drop": return .drop
-    case "drop-reply": return .dropReply
-    case "html": return .html
-    case "empty": return .empty
-    case "truncated": return .truncated
-    case "forget": return .forget
-    case "wrong-hash": return .wrongHash
-    case "lose":
-      guard let part = number(value(), 0...9999) else {
-        throw failure("a part of 0 to 9999 should follow", at: place)
-      }
-      return .lose(part: part)
-    case "delay": return .delay(milliseconds: try milliseconds(at: place))
-    case "drip": return .drip(milliseconds: try milliseconds(at: place))
-    case "redirect": return .redirect(url: try longValue("=", what: "an address"))
-    default:
-      guard let status = number(name, 200...599) else {
-        throw failure("no action is named so", at: start)
-      }
-      return .status(status, retryAfter: try retryAfter())
-    }
-  }
-
-  /// What stands behind `=`, up to the end of the rule.
-  private mutating func value() -> String {
-    guard at < bytes.count, bytes[at] == UInt8(ascii: "=") else { return "" }
-    at += 1
-    return text(upTo: ", ")
-  }
-
-  private mutating func milliseconds(at place: Int) throws(ServerError) -> Int {
-    guard let milliseconds = number(value(), 0...600_000) else {
-      throw failure("0 to 600000 milliseconds should follow", at: place)
-    }
-    return milliseconds
-  }
-
-  private mutating func retryAfter() throws(ServerError) -> String? {
-    guard at < bytes.count, bytes[at] == UInt8(ascii: "/") else { return nil }
-    return try longValue("/retry-after=", what: "retry-after=SECONDS or a date")
-  }
-
-  /// A value that may hold commas and spaces, as dates and addresses do: it ends at a comma that
-  /// the beginning of a rule follows.
-  private mutating func longValue(_ prefix: String, what: String) throws(ServerError) -> String {
-    guard bytes[at...].starts(with: prefix.utf8) else { throw failure("\(what) should follow") }
-    at += prefix.utf8.count
-    let start = at
-    while at < bytes.count, !ruleFollows() {
-      guard (0x20...0x7e).contains(bytes[at]) else {
-        throw failure("only visible ASCII may stand here")
-      }
-      at += 1
-    }
-    var end = at
-    while end > start, bytes[end - 1] == 0x20 { end -= 1 }
-    guard (1...2048).contains(end - start) else {
-      throw failure("\(what) should follow", at: start)
-    }
-    return String(decoding: bytes[start..<end], as: UTF8.self)
-  }
-
-  private func ruleFollows() -> Bool {
+  /// Whether a rule begins behind the comma that stands here.
+  func ruleFollows() -> Bool {
     guard bytes[at] == UInt8(ascii: ",") else { return false }
     let rest = bytes[(at + 1)...].drop { $0 == 0x20 }
     return FaultReader.endpoints.contains { name in

@@ -47,10 +47,42 @@ extension Reply {
     return reply
   }
 
+  /// The same reply with some texts, whatever they are, as the values of fields of its document.
+  func with(_ fields: [(name: String, text: String)]) -> Reply {
+    guard case .json(.object(let members), let type) = body else { return self }
+    var texts = members.map { (name: $0.key, text: $0.value.serialized) }
+    for field in fields {
+      if let index = texts.firstIndex(where: { $0.name == field.name }) {
+        texts[index] = field
+      } else {
+        texts.append(field)
+      }
+    }
+    let lines = texts.map { "\(JSONValue.text($0.name).serialized):\($0.text)" }
+    var reply = self
+    reply.body = .bytes([UInt8]("{\(lines.joined(separator: ","))}".utf8), type: type)
+    return reply
+  }
+
+  /// Gives the reply a header line, in the place of those of the same name.
+  mutating func setHeader(_ header: HTTPHeader) {
+    headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
+    guard header.name.lowercased() == "content-type" else { return headers.append(header) }
+    switch body {
+    case .json(let value, _): body = .json(value, type: header.value)
+    case .bytes(let bytes, _): body = .bytes(bytes, type: header.value)
+    case .none, .file: break
+    }
+  }
+
   /// The same reply with the first half of its document, framed as if that were all.
   func cutInHalf() -> Reply {
-    guard case .json(let value, let type) = body else { return self }
-    let whole = [UInt8](value.serialized.utf8)
+    let (whole, type): ([UInt8], String)
+    switch body {
+    case .json(let value, let kind): (whole, type) = ([UInt8](value.serialized.utf8), kind)
+    case .bytes(let bytes, let kind): (whole, type) = (bytes, kind)
+    case .none, .file: return self
+    }
     var reply = self
     reply.body = .bytes([UInt8](whole.prefix(whole.count / 2)), type: type)
     return reply

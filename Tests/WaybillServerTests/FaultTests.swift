@@ -107,6 +107,41 @@ import WaybillServer
     #expect(wrong.text("sha256")?.count == 64)
   }
 
+  @Test func `the words of an answer may stand in any order and hold what dates hold`() throws {
+    let host = try TestServer(
+      faults: "open:503/done/html/retry-after=Sun, 06 Nov 1994 08:49:37 GMT,"
+        + "open#2:429/retry-after=a, b/slug=slow-down")
+    let page = try host.open([1], key: "k")
+    #expect(page.status == 503 && page.headers["content-type"] == "text/html")
+    #expect(page.headers["retry-after"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    let refused = try host.open([1], key: "k")
+    #expect(refused.slug == "slow-down" && refused.headers["retry-after"] == "a, b")
+  }
+
+  @Test func `a header line takes the place of the server's own, and hostile text stays a value`()
+    throws
+  {
+    let host = try TestServer(
+      faults: "any*:header=Content-Type:text/plain, any*:header=Cache-Control:max-age=1,"
+        + #"any*:set=a"b:1"#.replacing("\"", with: "_"))
+    let answer = try host.status("u-1")
+    #expect(answer.headers["content-type"] == "text/plain")
+    #expect(answer.headers["cache-control"] == "max-age=1")
+    #expect(answer.json?["a_b"]?.integer == 1)
+  }
+
+  // C11, B20
+  @Test func `an answer after the work keeps the work, whatever it came to`() throws {
+    let host = try TestServer(faults: "part*:503/done,commit#1:504/done")
+    let id = try host.session(for: [1])
+    #expect(try host.put(id, 0, [9], digestOf: [1]).status == 503)
+    #expect(try host.status(id).received == [])
+    #expect(try host.put(id, 0, [1]).status == 503)
+    #expect(try host.status(id).received == [0])
+    #expect(try host.commit(id).status == 504)
+    #expect(host.server.photoCount == 1)
+  }
+
   @Test func `any counts requests of every endpoint`() throws {
     let host = try TestServer(faults: "any#2:503")
     #expect(try host.status("u-1").status == 404)
@@ -176,7 +211,11 @@ import WaybillServer
     ("open#0:drop", 6), ("open#3-2:drop", 8), ("open:600", 6), ("open:199", 6), ("part:lose", 10),
     ("part:lose=x", 10), ("part:delay=600001", 11), ("open:503/later", 9),
     ("open:redirect=", 15), ("open:drop,", 11), ("open:drop;part:drop", 6),
-    ("open:redirect=a\u{0d}b", 16), ("open@:drop", 6), ("part:drip", 10),
+    ("open:redirect=a\u{0d}b", 16), ("open@:drop", 6), ("part:drip", 10), ("part:set=a", 11),
+    ("part:set=a b:1", 9), ("part:set", 9), ("part:header=X", 14), ("part:header=X:", 15),
+    ("part:header=Content-Length:9", 12), ("part:header=X:a\u{0d}b", 16), ("part:skew", 10),
+    ("part:skew=1.5", 10), ("part:skew=99999999999", 10), ("part:503/soon", 9),
+    ("part:409/slug=A", 9), ("part:409/slug=", 15),
   ])
   func `a script that cannot be read names the byte`(script: String, byte: Int) {
     let error = #expect(throws: ServerError.self) { try FaultScript(script) }

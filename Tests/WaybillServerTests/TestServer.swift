@@ -49,9 +49,10 @@ final class TestServer {
 
   func begin(
     _ method: String, _ path: String, token: String? = "alice-token", headers: [String] = [],
-    body: [UInt8]? = nil
+    body: [UInt8]? = nil, seconds: String? = nil
   ) throws -> Curl {
     var arguments = ["-X", method, server.baseURL + path]
+    if let seconds { arguments += ["--max-time", seconds] }
     if let token { arguments += ["-H", "Authorization: Bearer " + token] }
     for header in headers { arguments += ["-H", header] }
     return try Curl(arguments, body: body)
