@@ -91,8 +91,14 @@ final class Exchange: @unchecked Sendable {
     return desk.service.faultTarget(of: route.id, account: account)
   }
 
+  /// Notes that the whole body has come.
+  func bodyEnded() {
+    if case .part(let receiver) = sink { receiver.arrived() }
+    aim()
+  }
+
   /// Asks the script once the body has told which upload it is.
-  func aim() {
+  private func aim() {
     guard isAimedByBody, outcome == nil, let route, let account else { return }
     let target = UploadService.faultTarget(ofOpening: smallBody)
     plan = desk.faults.plan(for: route.endpoint, of: target)

@@ -112,7 +112,7 @@ private func answerRequest(
     switchboard.slow.bodyCame(exchange.socket, bytes.count)
     return exchange.receive(bytes) ? .YES : .NO
   }
-  exchange.aim()
+  exchange.bodyEnded()
   if let outcome = exchange.outcome {
     return send(outcome, of: exchange, on: connection, switchboard)
   }

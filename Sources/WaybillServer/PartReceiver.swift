@@ -55,9 +55,11 @@ final class PartReceiver {
     received += Int64(bytes.count)
   }
 
+  /// Notes that the whole body has come: a newer request for the part waits its turn from now on.
+  func arrived() { claims.completePart(part, of: session.uploadID) }
+
   /// Checks the whole part and puts it on stable storage.
   func finish() throws(Problem) {
-    claims.completePart(part, of: session.uploadID)
     if let failure { throw Problem(failure) }
     guard received == count else {
       throw Problem(.wrongLength, "The part has \(count) bytes, \(received) came.")
