@@ -41,6 +41,9 @@ import Testing
     let rig = try Rig()
     let data = rig.path("other")
     for (words, code, told) in [
+      (["serve", "--quota", "much"], 2, "quota"), (["serve", "--opens-per-hour", "0"], 2, "1 to"),
+      (["serve", "--requests-per-minute", "-1"], 2, "1 to"),
+      (["serve", "--session-lifetime", "0s"], 2, "1 s to"),
       (["serve"], 2, "no data folder"), (["serve", "--data", data], 2, "no token file"),
       (["serve", "--data", data, "--token-file", rig.path("none")], 1, "cannot be opened"),
       (["serve", "--data", data, "--token-file", try rig.file("random")], 1, "token"),
