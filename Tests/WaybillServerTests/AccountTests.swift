@@ -60,6 +60,33 @@ import WaybillServer
     #expect(list.json?["photos"] == .array([]))
   }
 
+  @Test func `a key means nothing in another account`() throws {
+    let host = try TestServer()
+    let mine = try #require(try host.open([1], key: "k").text("uploadId"))
+    let theirs = try host.open([2], key: "k", token: "bob-token")
+    #expect(theirs.status == 201 && theirs.text("uploadId") != mine)
+    #expect(try host.open([2], key: "k").slug == "idempotency-key-reused")
+    #expect(try host.open([1], key: "k").text("uploadId") == mine)
+  }
+
+  // Rows of others are never looked at, so they can cost no time either.
+  @Test func `every query for something a client names also names the account`() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources/WaybillServer")
+    var queries = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasPrefix("Store") {
+      let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+      for text in source.split(separator: "statement(").dropFirst() {
+        let query = text.prefix { $0 != ")" }
+        guard query.contains(/(upload_id|photo_id|idempotency_key|sha256) = \?/) else { continue }
+        queries += 1
+        #expect(query.contains("account = ?"), "\(name): \(query)")
+      }
+    }
+    #expect(queries >= 4)
+  }
+
   @Test(arguments: ["", "# nobody", "onlytoken", "a b c", "a b read-only d", "t a\nt b", "tö a"])
   func `a token list that cannot be used is refused`(text: String) {
     let error = #expect(throws: ServerError.self) { try AccessTokens(text) }
