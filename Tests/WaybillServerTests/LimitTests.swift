@@ -107,20 +107,20 @@ import WaybillServer
 
   // MARK: Expiry
 
-  private func wait(for condition: () throws -> Bool) rethrows -> Bool {
+  private func wait(for condition: () throws -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(20)
     while try !condition() {
       guard ContinuousClock.now < end else { return false }
-      usleep(20_000)
+      try await Task.sleep(for: .milliseconds(20))
     }
     return true
   }
 
-  @Test func `a session that nobody asks for any more ends, and its bytes are gone`() throws {
+  @Test func `a session that nobody asks for any more ends, and its bytes are gone`() async throws {
     let host = try TestServer { $0.sessionLifetimeSeconds = 1 }
     let id = try host.session(for: [1, 2, 3, 4, 5])
     _ = try host.put(id, 0, [1, 2, 3, 4])
-    #expect(wait { host.storedFiles.isEmpty })
+    #expect(try await wait { host.storedFiles.isEmpty })
     for answer in [try host.status(id), try host.put(id, 1, [5]), try host.commit(id)] {
       #expect(answer.status == 410 && answer.slug == "session-expired")
     }
@@ -128,7 +128,7 @@ import WaybillServer
     #expect(try host.status(id).status == 404)
   }
 
-  @Test func `a part that arrives when its session has ended counts for nothing`() throws {
+  @Test func `a part that arrives when its session has ended counts for nothing`() async throws {
     let host = try TestServer { $0.sessionLifetimeSeconds = 1 }
     let id = try host.session(for: [1, 2, 3, 4])
     let late = try RawConnection(port: host.server.port)
@@ -136,10 +136,10 @@ import WaybillServer
       "PUT /v1/uploads/\(id)/parts/0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice-token\r\n"
         + "Content-Length: 4\r\n\(TestServer.digest([1, 2, 3, 4]))\r\nConnection: close\r\n\r\n")
     late.send([1])
-    try #require(try wait { try host.status(id).status == 410 })
+    try #require(try await wait { try host.status(id).status == 410 })
     late.send([2, 3, 4])
     #expect([404, 410].contains(Answer(output: late.receiveAll(), exitCode: 0).status))
-    #expect(wait { host.storedFiles.isEmpty })
+    #expect(try await wait { host.storedFiles.isEmpty })
   }
 
   // MARK: Bounds of a request
