@@ -76,10 +76,10 @@ final class Exchange: @unchecked Sendable {
     guard let account else {
       throw Problem(.unauthorized, "Send Authorization: Bearer TOKEN with a token that is valid.")
     }
+    try desk.rates.take(route.endpoint, account: account)
     guard !account.isReadOnly || !route.endpoint.writes else {
       throw Problem(.readOnly, "This token may read only. Ask for one that may write.")
     }
-    try desk.rates.take(route.endpoint, account: account)
     let key = try head.checkedKey()
     try desk.service.rehearse(plan, route: route, key: key, account: account)
     try prepareBody(route, key: key, account: account)

@@ -64,6 +64,7 @@ import WaybillServer
       #expect(refused.status == 429 && refused.slug == "too-many-requests")
       #expect((1...20).contains(Int(refused.headers["retry-after"] ?? "") ?? 0))
     }
+    #expect(try host.open([1], token: "reader-token").status == 429)
     #expect(try host.call("GET", "/v1/photos", token: Self.bob).status == 200)
     #expect(try host.call("GET", "/v1/photos", token: "nobody").status == 401)
   }
