@@ -17,17 +17,15 @@ static size_t waybill_keep_escapes(void *cls, struct MHD_Connection *connection,
 #endif
 
 static inline struct MHD_Daemon *waybill_start_daemon(
-    int listen_socket, unsigned int threads, unsigned int connection_limit,
-    unsigned int address_limit, size_t memory_limit, unsigned int idle_seconds,
-    MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed,
-    MHD_NotifyConnectionCallback changed, void *context) {
+    int listen_socket, unsigned int threads, unsigned int connection_limit, size_t memory_limit,
+    unsigned int idle_seconds, MHD_AccessHandlerCallback handler,
+    MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback changed, void *context) {
   return MHD_start_daemon(
       WAYBILL_POLLING | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL, NULL,
       handler, context,
       MHD_OPTION_LISTEN_SOCKET, listen_socket,
       MHD_OPTION_THREAD_POOL_SIZE, threads,
       MHD_OPTION_CONNECTION_LIMIT, connection_limit,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, address_limit,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_limit,
       MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
       MHD_OPTION_UNESCAPE_CALLBACK, waybill_keep_escapes, NULL,

@@ -15,9 +15,6 @@ internal import WaybillModel
 final class HTTPDaemon: Sendable {
   /// The most connections at a time.
   static let maximumConnections: UInt32 = 256
-  /// The most connections of one address at a time, so that no single one can hold them all; a
-  /// further one is closed at once.
-  static let maximumConnectionsPerAddress: UInt32 = 128
   /// The buffer of one connection, which bounds its header and the pieces of its body.
   static let connectionBytes = 1 << 20
 
@@ -32,8 +29,8 @@ final class HTTPDaemon: Sendable {
   init(socket: Int32, desk: RequestDesk, options: ServerOptions) throws(ServerError) {
     let switchboard = Switchboard(desk: desk, options: options)
     let started = waybill_start_daemon(
-      socket, options.threads, HTTPDaemon.maximumConnections,
-      HTTPDaemon.maximumConnectionsPerAddress, HTTPDaemon.connectionBytes, options.idleSeconds,
+      socket, options.threads, HTTPDaemon.maximumConnections, HTTPDaemon.connectionBytes,
+      options.idleSeconds,
       answerRequest, requestCompleted, connectionChanged,
       Unmanaged.passUnretained(switchboard).toOpaque())
     guard let started else {

@@ -53,7 +53,9 @@ final class SlowClients: Sendable {
 
   // MARK: What a connection does
 
-  func opened(_ socket: Int32) { set(socket, .head(deadline: SlowClients.now + head)) }
+  func opened(_ socket: Int32) {
+    phases.withLock { $0[socket] = .head(deadline: SlowClients.now + head) }
+  }
 
   /// The head is there; a body may follow.
   func headCame(_ socket: Int32) { set(socket, .body(since: SlowClients.now, bytes: 0)) }
@@ -80,7 +82,13 @@ final class SlowClients: Sendable {
   /// Called before the socket is closed: afterwards its number may be another's.
   func closing(_ socket: Int32) { phases.withLock { _ = $0.removeValue(forKey: socket) } }
 
-  private func set(_ socket: Int32, _ phase: Phase) { phases.withLock { $0[socket] = phase } }
+  /// Only of a connection that is open: the number of a closed one is soon another's.
+  private func set(_ socket: Int32, _ phase: Phase) {
+    phases.withLock { phases in
+      guard phases[socket] != nil else { return }
+      phases[socket] = phase
+    }
+  }
 
   private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 

@@ -87,25 +87,15 @@ import WaybillServer
     #expect(Answer(output: client.receiveAll(), exitCode: 0).status == 200)
   }
 
-  @Test func `one address cannot hold all connections, and gets its own back`() async throws {
-    let host = try TestServer { $0.headSeconds = 5 }
+  // With all connections taken the next client waits, but only until the slow ones are cut off.
+  @Test func `slow clients without number hold up nobody for long`() throws {
+    let host = try TestServer { $0.headSeconds = 1 }
     let slow = try (0..<300).map { _ in
       let client = try RawConnection(port: host.server.port)
       client.send("GET /v1/photos HTTP/1.1\r\nX: ")
       return client
     }
-    let url = host.server.baseURL + "/v1/photos"
-    let token = "Authorization: Bearer alice-token"
-    #expect(
-      try Curl(["--interface", "127.0.0.2", "-H", token, url, "--max-time", "2"]).wait().status
-        == 200)
-    var answer = try Curl(["-H", token, url]).wait()
-    #expect(answer.status == 0)
-    for _ in 0..<300 where answer.status == 0 {
-      try await Task.sleep(for: .milliseconds(50))
-      answer = try Curl(["-H", token, url]).wait()
-    }
-    #expect(answer.status == 200)
+    #expect(try host.status("u-1").status == 404)
     withExtendedLifetime(slow) {}
   }
 
