@@ -10,11 +10,9 @@ static size_t waybill_keep_escapes(void *cls, struct MHD_Connection *connection,
   return __builtin_strlen(text);
 }
 
-#ifdef __linux__
-#define WAYBILL_POLLING MHD_USE_EPOLL_INTERNAL_THREAD
-#else
-#define WAYBILL_POLLING MHD_USE_AUTO_INTERNAL_THREAD
-#endif
+// Not epoll: with all connections taken it was seen to sleep on after clients had been cut off,
+// and to take nobody in any more. For a few hundred connections poll is as quick.
+#define WAYBILL_POLLING MHD_USE_POLL_INTERNAL_THREAD
 
 static inline struct MHD_Daemon *waybill_start_daemon(
     int listen_socket, unsigned int threads, unsigned int connection_limit, size_t memory_limit,
