@@ -100,7 +100,7 @@
     @Test func `stop waits for what runs, and a running push goes on with a new agent`()
       async throws
     {
-      let rig = try AgentProcessRig(faults: "part#1-4:delay=15000")
+      let rig = try AgentProcessRig(faults: "part#1-4:delay=9000")
       let push = try rig.start("push", "--background", try rig.file("a.jpg", 8), "--to", rig.url)
       try await rig.until { rig.server.counts.requests(.part) == 4 }
       let first = try await rig.agent()["process"]?.integer

@@ -112,7 +112,7 @@ struct NeverCame: Error {}
 
 /// Waits until a condition that nothing announces holds.
 func eventually(_ condition: () async throws -> Bool) async throws {
-  let deadline = ContinuousClock.now + .seconds(30)
+  let deadline = ContinuousClock.now + .seconds(120)
   while try await !condition() {
     guard ContinuousClock.now < deadline else { throw NeverCame() }
     try await Task.sleep(for: .milliseconds(5))

@@ -60,12 +60,14 @@
       #expect(await second.completions(4).values.allSatisfy { $0.map(\.status) == [200] })
       #expect(await second.liveTransfers().isEmpty)
       await second.acknowledge(.sample(part: 0))
+      try await eventually { try await control.status().results == 3 }
       await second.shutDown()
 
       let third = try await rig.connect()
       let again = await third.completions(3)
       #expect(again.keys.map(\.part.index).sorted() == [1, 2, 3])
       for description in again.keys { await third.acknowledge(description) }
+      try await eventually { try await control.status().results == 0 }
       await third.shutDown()
       let fourth = try await rig.connect()
       #expect(await fourth.liveTransfers().isEmpty)

@@ -143,7 +143,7 @@ struct UploadsModelFollowingTests {
     model.onAppear()
     await until { model.rows.count == 4 }
     #expect(model.progress.count == 2)
-    let kept = model.rows[0]
+    let kept = try #require(model.row(UploadLife(1).id))
     try await screen.record(.hashed(Hashed(hash: Samples.hash)), UploadLife(3).id)
     try await screen.record(
       .deduplicated(Deduplicated(original: .remote(Samples.remote))), UploadLife(3).id)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WaybillTesting
 
 #if canImport(Glibc)
   import Glibc
@@ -8,6 +9,7 @@ import Testing
 /// A program of ours that runs beside the test, its output read through a pipe.
 final class ChildProcess {
   let id: pid_t
+  private let reaper: Reaper
   private let output: Int32
   private var buffer: [UInt8] = []
 
@@ -30,9 +32,10 @@ final class ChildProcess {
     var started: pid_t = 0
     let code = posix_spawnp(&started, arguments[0], &actions, nil, &words, &settings)
     close(ends[1])
+    try #require(code == 0, "cannot run \(arguments[0]): \(String(cString: strerror(code)))")
     output = ends[0]
     id = started
-    try #require(code == 0, "cannot run \(arguments[0]): \(String(cString: strerror(code)))")
+    reaper = Reaper(started)
   }
 
   deinit { close(output) }
@@ -68,10 +71,7 @@ final class ChildProcess {
 
   /// Waits for its end and gives its exit status, or the number of the signal with a minus.
   func wait() -> Int32 {
-    var status: Int32 = 0
-    while waitpid(id, &status, 0) < 0, errno == EINTR {}
-    let signal = status & 0x7f
-    return signal == 0 ? (status >> 8) & 0xff : -signal
+    reaper.wait()
   }
 }
 

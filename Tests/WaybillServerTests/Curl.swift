@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import WaybillModel
+import WaybillTesting
 
 /// What a server answered, as curl saw it.
 struct Answer {
@@ -55,7 +56,7 @@ struct Answer {
 final class Curl {
   private let output: String
   private let input: String?
-  private var process: pid_t = 0
+  private let reaper: Reaper
 
   init(_ arguments: [String], body: [UInt8]? = nil) throws {
     output = NSTemporaryDirectory() + "waybill-curl-" + UUID().uuidString
@@ -75,18 +76,19 @@ final class Curl {
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     var pointers: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }
+    var process: pid_t = 0
     try #require(posix_spawnp(&process, "curl", &actions, nil, &pointers, environ) == 0)
+    reaper = Reaper(process)
   }
 
   func wait() throws -> Answer {
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let code = reaper.wait()
     defer {
       unlink(output)
       if let input { unlink(input) }
     }
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: output)))
-    return Answer(output: bytes, exitCode: status >> 8 & 0xff)
+    return Answer(output: bytes, exitCode: code)
   }
 }
 

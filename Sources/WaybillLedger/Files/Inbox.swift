@@ -179,16 +179,21 @@ public struct Inbox: Sendable {
 
 extension Ledger {
   /// Takes the commands that other processes dropped, each exactly once, and says which uploads
-  /// they were about and what became of them.
+  /// they were about and what became of them. One whose upload grows faster than it can be decided
+  /// stays for the next time.
   ///
   /// - Returns: the commands in order; `nil` for one that was granted, or why it was refused.
   @discardableResult
   public func takeInbox() async throws(LedgerError) -> [(InboxCommand, Rejection?)] {
     var taken: [(InboxCommand, Rejection?)] = []
     for item in Inbox(directory: inboxDirectory).items() {
-      let rejection = try await grant(item)
-      unlink(item.path)
-      taken.append((item.command, rejection))
+      do throws(LedgerError) {
+        let rejection = try await grant(item)
+        unlink(item.path)
+        taken.append((item.command, rejection))
+      } catch {
+        guard error.code == .conflict else { throw error }
+      }
     }
     return taken
   }

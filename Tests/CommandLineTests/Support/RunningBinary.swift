@@ -1,4 +1,5 @@
 import Foundation
+import WaybillTesting
 
 #if canImport(Glibc)
   import Glibc
@@ -9,12 +10,14 @@ import Foundation
 /// A started program. End it once.
 final class RunningBinary {
   let child: pid_t
+  private let reaper: Reaper
   private var output: Int32?
   private var errors: Int32?
   private var errorsRead: [UInt8] = []
 
   init(child: pid_t, output: Int32?, errors: Int32?) {
     self.child = child
+    reaper = Reaper(child)
     self.output = output
     self.errors = errors
   }
@@ -57,9 +60,7 @@ final class RunningBinary {
 
   /// Waits for the end of the program: its exit code, or the signal below zero.
   func wait() -> Int32 {
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    reaper.wait()
   }
 
   private func line(_ descriptor: Int32?) -> [UInt8]? {
