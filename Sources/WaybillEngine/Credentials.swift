@@ -19,15 +19,44 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
   public var customMirror: Mirror { Mirror(self, children: [(label: String?, value: Any)]()) }
 }
 
+/// What a request is made with, and whose it is.
+public struct Credential: Sendable {
+  /// The bearer token.
+  public let token: Secret
+  /// The account it is of, by the name the ledger is bound to; see `Ledger.assign(to:)`. Nil where
+  /// that is not known: then nothing is checked.
+  public let account: String?
+
+  /// Makes a credential from its values.
+  public init(_ token: Secret, account: String?) {
+    self.token = token
+    self.account = account
+  }
+}
+
 /// Where the credential of the ledger's account comes from. Asked at send time, never stored.
 public struct CredentialProvider: Sendable {
-  private let ask: @Sendable (_ refused: Bool) async -> Secret?
+  private var ask: @Sendable (_ refused: Bool) async -> Credential?
 
   /// Makes a provider.
   ///
   /// - Parameter ask: gives the bearer token. `refused` says that the server did not accept the
   ///   last one, so a new one is wanted; nil means that there is none.
-  public init(_ ask: @escaping @Sendable (_ refused: Bool) async -> Secret?) { self.ask = ask }
+  public init(_ ask: @escaping @Sendable (_ refused: Bool) async -> Secret?) {
+    self.ask = { refused in await ask(refused).map { Credential($0, account: nil) } }
+  }
 
-  func token(refused: Bool = false) async -> Secret? { await ask(refused) }
+  /// Makes a provider that says whose token it gives, where one process knows several accounts.
+  /// Nothing is sent with a token of another account than the ledger's: uploads wait for their own.
+  ///
+  /// - Parameter ask: as above.
+  public static func ofAccounts(
+    _ ask: @escaping @Sendable (_ refused: Bool) async -> Credential?
+  ) -> CredentialProvider {
+    var provider = CredentialProvider { _ in nil }
+    provider.ask = ask
+    return provider
+  }
+
+  func credential(refused: Bool = false) async -> Credential? { await ask(refused) }
 }

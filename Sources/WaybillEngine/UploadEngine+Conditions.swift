@@ -38,7 +38,7 @@ extension UploadEngine {
   func credential() async throws(LedgerError) -> (token: Secret, round: Int)? {
     guard try await !ledger.state().isSealed, !isForbidden else { return nil }
     let round = pacing.credential.round
-    guard let token = await credentials.token() else {
+    guard let token = try await ownToken() else {
       pacing.rejectCredential()
       try await recordConditions()
       return nil
@@ -47,10 +47,23 @@ extension UploadEngine {
     return isForbidden ? nil : (token, round)
   }
 
+  /// The token of the ledger's own account; nil where there is none, or one of another account.
+  private func ownToken() async throws(LedgerError) -> Secret? {
+    guard let credential = await credentials.credential() else { return nil }
+    guard let account = credential.account else { return credential.token }
+    do throws(LedgerError) {
+      try await ledger.assign(to: account)
+      return credential.token
+    } catch {
+      guard error.code == .otherAccount else { throw error }
+      return nil
+    }
+  }
+
   /// Asks for a new credential. What is refused until it is there carries the old one.
   private func renewCredential() {
     Task {
-      _ = await credentials.token(refused: true)
+      _ = await credentials.credential(refused: true)
       pacing.renewCredential()
       raiseSignal()
     }

@@ -208,9 +208,10 @@ public actor UploadEngine {
     while true {
       if let failure { throw failure }
       try await ledger.takeInbox()
+      // Before anything is tried again: at rest is when everybody's doubt can be told.
+      try await settleDoubt()
       let wake = try await startSteps()
       if isStopping, isAtRest { return .stopped }
-      try await settleDoubt()
       if mode == .drain || endsWhenIdle, let ending = try await ending() { return ending }
       await signal.wait(milliseconds: clock.milliseconds(until: wake))
     }

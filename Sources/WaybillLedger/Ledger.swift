@@ -63,11 +63,19 @@ public actor Ledger {
   ///   - directory: the folder of the ledger; made with mode 0700 when it is missing.
   ///   - options: who opens it and how.
   /// - Throws: `LedgerError`: `busy` names the owner, `newerFormat`, `foreignFile`, `corrupt`,
-  ///   `unusable`, `diskFull`. Nothing is ever recreated or deleted.
+  ///   `unusable`, `diskFull`, `otherAccount`. Nothing is ever recreated or deleted.
   public static func open(
     directory: String, options: LedgerOptions = LedgerOptions()
   ) async throws(LedgerError) -> Ledger {
-    Ledger(opened: try await OpenedLedger.open(directory, options))
+    let ledger = Ledger(opened: try await OpenedLedger.open(directory, options))
+    guard let account = options.account else { return ledger }
+    do throws(LedgerError) {
+      try await ledger.assign(to: account)
+    } catch {
+      await ledger.close()
+      throw error
+    }
+    return ledger
   }
 
   // MARK: Appending

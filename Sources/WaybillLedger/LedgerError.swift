@@ -38,6 +38,8 @@ public struct LedgerError: Error, Sendable, CustomStringConvertible {
     public static let replaced = Code("replaced")
     /// The ledger's uploads go to another service.
     public static let otherDestination = Code("other_destination")
+    /// The ledger belongs to another account.
+    public static let otherAccount = Code("other_account")
     /// The account of the ledger has signed out here.
     public static let sealed = Code("sealed")
     /// An upload that has not ended cannot be removed.

@@ -14,6 +14,9 @@ public struct LedgerOptions: Sendable {
   public var app: String
   /// Whether a person sees the process or the system started it.
   public var mode: Launched.Mode
+  /// The account the ledger is opened for, by any name that is the account's for ever; nil leaves
+  /// it open. See `Ledger.assign(to:)`.
+  public var account: String?
   /// Where recorded times come from.
   public var clock: @Sendable () -> Timestamp
   /// The formats that are known, oldest first.
@@ -21,11 +24,12 @@ public struct LedgerOptions: Sendable {
 
   /// Makes options; the clock is the system's by default.
   public init(
-    app: String = "waybill", mode: Launched.Mode = .foreground,
+    app: String = "waybill", mode: Launched.Mode = .foreground, account: String? = nil,
     clock: @escaping @Sendable () -> Timestamp = { SystemClock.now }
   ) {
     self.app = app
     self.mode = mode
+    self.account = account
     self.clock = clock
   }
 }

@@ -71,6 +71,7 @@ struct SchemaTests {
       ])
     let own: [LedgerEvent] = [
       .reconciled(Reconciled(uploads: 3, events: 4)),
+      .assigned(Assigned(salt: Array(0..<16), digest: UploadLife(5).hash)),
       .conditionsChanged(Conditions(network: .online, credentials: .accepted)),
       .sealed(Sealed(copies: .keep)), .unsealed,
       .tailLost(TailLost(markedPosition: GlobalPosition(9), lastPosition: GlobalPosition(8))),

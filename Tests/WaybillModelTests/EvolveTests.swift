@@ -115,6 +115,7 @@ struct EvolveTests {
         #expect(ledger.conditions.network == .online)
         #expect(ledger.waiting?.reason == .window)
         #expect(ledger.conditions.device.power == .battery)
+      case .ledgerAssigned: #expect(ledger.account != nil)
       case .ledgerSealed: #expect(ledger.isSealed)
       case .ledgerUnsealed: #expect(!ledger.isSealed)
       case .ledgerTailLost: #expect(ledger.tailLost == GlobalPosition(1))

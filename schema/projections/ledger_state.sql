@@ -5,7 +5,7 @@ CREATE TABLE ledger_state (
   launch INTEGER,                  -- the newest generation
   network TEXT NOT NULL,           -- whether the server is in reach
   credentials TEXT NOT NULL,
-  sealed INTEGER NOT NULL,
+  sealed INTEGER NOT NULL,         -- 1 signed out, copies kept; 2 and discarded
   tail_lost INTEGER,               -- position of the event that says so; null once reconciled
   held TEXT,                       -- what a rule of the person holds everything up for
   held_until INTEGER,              -- until when, where that is known
@@ -13,5 +13,7 @@ CREATE TABLE ledger_state (
   metered INTEGER,
   low_data INTEGER,
   power TEXT NOT NULL,
-  battery_saver INTEGER
+  battery_saver INTEGER,
+  account_salt TEXT,               -- whose it is, told again by its name only
+  account TEXT
 ) STRICT;

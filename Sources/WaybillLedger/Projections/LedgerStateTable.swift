@@ -7,7 +7,7 @@ internal import WaybillSQLite
 /// queue would cost more for every launch there ever was.
 enum LedgerStateTable: DerivedTable {
   static let name = "ledger_state"
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   /// The column `sealed` as a number.
   private static let seals: [LocalCopies?] = [nil, .keep, .discard]
@@ -15,13 +15,14 @@ enum LedgerStateTable: DerivedTable {
   /// Writes the row; bind it with `bind`.
   static let write = """
     INSERT INTO ledger_state (stream, revision, launch, network, credentials, sealed, tail_lost,
-      held, held_until, link, metered, low_data, power, battery_saver)
-    VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      held, held_until, link, metered, low_data, power, battery_saver, account_salt, account)
+    VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (stream) DO UPDATE SET revision = excluded.revision, launch = excluded.launch,
       network = excluded.network, credentials = excluded.credentials, sealed = excluded.sealed,
       tail_lost = excluded.tail_lost, held = excluded.held, held_until = excluded.held_until,
       link = excluded.link, metered = excluded.metered, low_data = excluded.low_data,
-      power = excluded.power, battery_saver = excluded.battery_saver
+      power = excluded.power, battery_saver = excluded.battery_saver,
+      account_salt = excluded.account_salt, account = excluded.account
     """
 
   static func bind(_ state: LedgerState, to statement: Statement) {
@@ -39,6 +40,8 @@ enum LedgerStateTable: DerivedTable {
     statement.bind(11, device.isLowData.map { $0 ? 1 : 0 })
     statement.bind(12, device.power.rawValue)
     statement.bind(13, device.isBatterySaver.map { $0 ? 1 : 0 })
+    statement.bind(14, state.account.map { Base64.encode($0.salt) })
+    statement.bind(15, state.account?.digest.description)
   }
 
   /// The row; nil where there is none, where it is not one of ours, and where the stream has grown
@@ -46,14 +49,22 @@ enum LedgerStateTable: DerivedTable {
   static func read(_ connection: Connection) throws(SQLiteError) -> LedgerState? {
     guard let statement = try prepareToRead(connection) else { return nil }
     return try statement.firstRow { row in
-      guard row.int(0) == row.int(13), let conditions = conditions(row),
+      guard row.int(0) == row.int(15), let conditions = conditions(row),
         (0..<Int64(seals.count)).contains(row.int(4))
       else { return nil }
       return LedgerState(
         revision: StreamRevision(row.int(0)),
         launch: row.optionalInt(1).map { LaunchGeneration($0) }, conditions: conditions,
-        seal: seals[Int(row.int(4))], tailLost: row.optionalInt(5).map { GlobalPosition($0) })
+        account: account(row), seal: seals[Int(row.int(4))],
+        tailLost: row.optionalInt(5).map { GlobalPosition($0) })
     } ?? nil
+  }
+
+  private static func account(_ row: borrowing WaybillSQLite.Row) -> Assigned? {
+    guard let salt = row.optionalText(13).flatMap(Base64.decode),
+      let digest = row.optionalText(14).flatMap({ ContentHash(hex: $0) })
+    else { return nil }
+    return Assigned(salt: salt, digest: digest)
   }
 
   /// nil where a word in the row is none of ours.
@@ -82,7 +93,7 @@ enum LedgerStateTable: DerivedTable {
       return try connection.prepare(
         """
         SELECT revision, launch, network, credentials, sealed, tail_lost, held, held_until, link,
-          metered, low_data, power, battery_saver,
+          metered, low_data, power, battery_saver, account_salt, account,
           (SELECT max(revision) FROM events WHERE stream = 0)
         FROM ledger_state WHERE stream = 0
         """)

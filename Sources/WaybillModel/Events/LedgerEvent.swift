@@ -6,6 +6,8 @@ public enum LedgerEvent: Equatable, Sendable {
   case reconciled(Reconciled)
   /// The conditions for sending have changed.
   case conditionsChanged(Conditions)
+  /// The ledger was bound to an account.
+  case assigned(Assigned)
   /// The account signed out: nothing is sent until the ledger is unsealed.
   case sealed(Sealed)
   /// Sending is allowed again.
@@ -22,6 +24,7 @@ public enum LedgerEvent: Equatable, Sendable {
     switch self {
     case .launched: .ledgerLaunched
     case .reconciled: .ledgerReconciled
+    case .assigned: .ledgerAssigned
     case .conditionsChanged: .conditionsChanged
     case .sealed: .ledgerSealed
     case .unsealed: .ledgerUnsealed
@@ -41,6 +44,7 @@ public enum LedgerEvent: Equatable, Sendable {
     case .launched(let payload): payload.write(to: &fields)
     case .reconciled(let payload): payload.write(to: &fields)
     case .conditionsChanged(let payload): payload.write(to: &fields)
+    case .assigned(let payload): payload.write(to: &fields)
     case .sealed(let payload): payload.write(to: &fields)
     case .tailLost(let payload): payload.write(to: &fields)
     case .archived(let payload): payload.write(to: &fields)
@@ -58,6 +62,7 @@ public enum LedgerEvent: Equatable, Sendable {
     case .ledgerLaunched: self = .launched(try Launched(fields))
     case .ledgerReconciled: self = .reconciled(try Reconciled(fields))
     case .conditionsChanged: self = .conditionsChanged(try Conditions(fields))
+    case .ledgerAssigned: self = .assigned(try Assigned(fields))
     case .ledgerSealed: self = .sealed(try Sealed(fields))
     case .ledgerUnsealed: self = .unsealed
     case .ledgerTailLost: self = .tailLost(try TailLost(fields))
@@ -131,6 +136,32 @@ public struct Reconciled: EventPayload {
 
   func write(to fields: inout EventFields) {
     fields.setPayload(["uploads": .integer(uploads), "events": .integer(events)])
+  }
+}
+
+/// The ledger was bound to an account, which is told again by its name and never named here.
+public struct Assigned: EventPayload {
+  /// 16 random bytes that go before the name, so that two ledgers of one account do not show it.
+  public let salt: [UInt8]
+  /// The SHA-256 of the salt and the bytes of the account's name.
+  public let digest: ContentHash
+
+  /// Makes the fact from its values.
+  public init(salt: [UInt8], digest: ContentHash) {
+    self.salt = salt
+    self.digest = digest
+  }
+
+  init(_ fields: EventFields) throws(FieldProblem) {
+    let text = try fields.payloadObject().requiredText("salt")
+    guard let salt = Base64.decode(text), salt.count == 16 else { throw .invalid("payload.salt") }
+    self.salt = salt
+    digest = try fields.requiredHash()
+  }
+
+  func write(to fields: inout EventFields) {
+    fields.hash = digest
+    fields.setPayload(["salt": .text(Base64.encode(salt))])
   }
 }
 

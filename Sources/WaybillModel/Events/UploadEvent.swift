@@ -144,8 +144,8 @@ public enum UploadEvent: Equatable, Sendable {
     case .sessionExpired: self = .sessionExpired(try SessionExpired(fields))
     case .verificationRevoked: self = .verificationRevoked
     case .observationNoted: self = .noted(try Noted(fields))
-    case .ledgerLaunched, .ledgerReconciled, .conditionsChanged, .ledgerSealed, .ledgerUnsealed,
-      .ledgerTailLost, .ledgerArchived, .ledgerPurged:
+    case .ledgerLaunched, .ledgerReconciled, .ledgerAssigned, .conditionsChanged, .ledgerSealed,
+      .ledgerUnsealed, .ledgerTailLost, .ledgerArchived, .ledgerPurged:
       return nil
     }
   }
@@ -219,6 +219,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   case ledgerLaunched = "ledger.launched"
   /// A pass compared the ledger with transport and server.
   case ledgerReconciled = "ledger.reconciled"
+  /// The ledger was bound to an account.
+  case ledgerAssigned = "ledger.assigned"
   /// Network, power or settings changed.
   case conditionsChanged = "conditions.changed"
   /// The ledger was closed to sending, by a sign-out or lost access.
@@ -235,8 +237,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   /// Whether the kind belongs to the ledger's own stream.
   public var isLedgerKind: Bool {
     switch self {
-    case .ledgerLaunched, .ledgerReconciled, .conditionsChanged, .ledgerSealed, .ledgerUnsealed,
-      .ledgerTailLost, .ledgerArchived, .ledgerPurged:
+    case .ledgerLaunched, .ledgerReconciled, .ledgerAssigned, .conditionsChanged, .ledgerSealed,
+      .ledgerUnsealed, .ledgerTailLost, .ledgerArchived, .ledgerPurged:
       true
     default: false
     }

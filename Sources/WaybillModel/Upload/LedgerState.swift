@@ -6,6 +6,8 @@ public struct LedgerState: Equatable, Sendable {
   public internal(set) var launch: LaunchGeneration?
   /// What sending depends on, beyond any one upload.
   public internal(set) var conditions = Conditions()
+  /// The account the ledger belongs to; nil until somebody has said whose it is.
+  public internal(set) var account: Assigned?
   /// What becomes of what an account that has signed out left here; nil while it is signed in.
   public internal(set) var seal: LocalCopies?
   /// The event that says events were lost, until the uploads have been compared since. What was
@@ -17,12 +19,13 @@ public struct LedgerState: Equatable, Sendable {
 
   /// Makes the state that was folded before and stored.
   package init(
-    revision: StreamRevision, launch: LaunchGeneration?, conditions: Conditions, seal: LocalCopies?,
-    tailLost: GlobalPosition?
+    revision: StreamRevision, launch: LaunchGeneration?, conditions: Conditions, account: Assigned?,
+    seal: LocalCopies?, tailLost: GlobalPosition?
   ) {
     self.revision = revision
     self.launch = launch
     self.conditions = conditions
+    self.account = account
     self.seal = seal
     self.tailLost = tailLost
   }
@@ -41,6 +44,8 @@ public struct LedgerState: Equatable, Sendable {
     case .launched(let launched): launch = launched.generation
     case .reconciled: tailLost = nil
     case .conditionsChanged(let conditions): self.conditions = conditions
+    // The first one counts: a ledger never changes hands.
+    case .assigned(let assigned): account = account ?? assigned
     case .sealed(let sealed): seal = sealed.copies
     case .unsealed: seal = nil
     case .tailLost: tailLost = recorded.position

@@ -128,6 +128,7 @@ extension LedgerEvent {
     case .purged(let fact):
       HumanText.count(Int(clamping: fact.uploads), "upload") + " removed for good, with "
         + HumanText.count(Int(clamping: fact.removed.count), "event")
+    case .assigned: "bound to an account"
     case .sealed(let sealed):
       sealed.copies == .keep ? "copies are kept" : "uploads and copies are discarded"
     case .unsealed: ""
