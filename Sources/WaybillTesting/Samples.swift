@@ -24,6 +24,10 @@ public enum Samples {
     destination: "https://photos.example/v1", operation: IdempotencyKey("op-1"), priority: .urgent,
     baseVersion: 4)
 
+  /// The same, to a server that owns the offset.
+  public static let sequentialIntent = Intent(
+    destination: "tus+https://photos.example/files", operation: IdempotencyKey("op-1"))
+
   /// A hash of 32 equal bytes.
   public static func hash(filledWith byte: UInt8) -> ContentHash {
     ContentHash([UInt8](repeating: byte, count: 32)) ?? .zero

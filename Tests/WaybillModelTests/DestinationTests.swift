@@ -14,6 +14,9 @@ import Testing
     ("http://127.0.0.1:0080/", "http://127.0.0.1:80"),
     ("http://127.200.3.4", "http://127.200.3.4"),
     ("http://[::1]:9000", "http://[::1]:9000"),
+    ("tus+https://Files.Example.org/files", "tus+https://files.example.org/files"),
+    ("TUS+https://files.example.org/files//", "tus+https://files.example.org/files/"),
+    ("tus+http://127.0.0.1:1080", "tus+http://127.0.0.1:1080"),
   ])
   func `a base URL is taken in one spelling`(text: String, spelled: String) throws {
     let destination = try Destination(text)
@@ -28,6 +31,8 @@ import Testing
       ("https://bücher.example", .unusableCharacter), ("https://h/%2", .unusableCharacter),
       ("https://h/%zz", .unusableCharacter), ("https://h/a/../b", .unusableCharacter),
       ("https://h/./b", .unusableCharacter), ("https://h/a\\b", .unusableCharacter),
+      ("tus+tus+https://h", .unknownScheme), ("tus+ftp://h", .unknownScheme),
+      ("tus+http://files.example.org", .plainHTTP), ("s3+https://h", .unknownScheme),
       ("photos.example.org", .unknownScheme), ("ftp://h", .unknownScheme),
       ("file:///etc/passwd", .unknownScheme), ("https:/h", .unknownScheme),
       ("https://", .hostMissing), ("https:///path", .hostMissing), ("https://:443", .hostMissing),
@@ -46,6 +51,14 @@ import Testing
     ] as [(String, DestinationProblem)])
   func `anything else is refused with its problem`(text: String, problem: DestinationProblem) {
     #expect(throws: problem) { try Destination(text) }
+  }
+
+  @Test func `the prefix names the protocol and is no part of the URL`() throws {
+    let tus = try Destination("tus+https://files.example.org/files/")
+    #expect(tus.adapter == .tus && tus.url == "https://files.example.org/files/")
+    let parts = try Destination("https://files.example.org/files/")
+    #expect(parts.adapter == .parts && parts.url == "https://files.example.org/files")
+    #expect(AdapterKind.allCases.map(\.isSequential) == [false, true])
   }
 
   @Test func `plain http is taken where a person allows it`() throws {

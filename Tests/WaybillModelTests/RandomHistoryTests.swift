@@ -83,6 +83,7 @@ private struct RandomWorld {
   private var seed: Seed
   private let byteCount: Int64
   private let partSize: Int64
+  private let isSequential: Bool
   private var transfers: [TransferDescription] = []
   private var attempts: Set<[Int]> = []
   private var sessions = 0
@@ -92,15 +93,18 @@ private struct RandomWorld {
     self.isTracing = isTracing
     partSize = 65_536
     byteCount = [0, 1, 65_536, 65_537, 200_000, 327_680][seed.below(6)]
+    isSequential = seed.once(in: 3)
     if !seed.once(in: 10) {
       for command: UploadCommand in [
         .export(Samples.exported(byteCount: byteCount)), .hash(Samples.hash),
-        .queue(Samples.intent),
+        .queue(intent),
       ] {
         apply("\(command)", (try? history.upload.decide(command)) ?? [])
       }
     }
   }
+
+  private var intent: Intent { isSequential ? Samples.sequentialIntent : Samples.intent }
 
   private var partCount: Int { Int((byteCount + partSize - 1) / partSize) }
 
@@ -121,7 +125,7 @@ private struct RandomWorld {
       switch seed.below(24) {
       case 0: .export(Samples.exported(byteCount: byteCount))
       case 1: .hash(Samples.hash)
-      case 2: .queue(Samples.intent)
+      case 2: .queue(intent)
       case 3 where seed.once(in: 8): .deduplicate(.upload(Samples.otherUpload))
       case 4 where seed.once(in: 8): .cancel(.user)
       case 5, 6: .retry
@@ -168,6 +172,7 @@ private struct RandomWorld {
         case 0: .gone
         case 1: .received
         case 2 where seed.once(in: 3): .committed(object())
+        case _ where isSequential: .at(offset: Int64(seed.below(Int(byteCount) + 1)))
         default: .open(received: parts())
         }
       reconcile("\(status)") { Reconciliation.compare($0, with: status) }
@@ -239,7 +244,7 @@ private struct RandomWorld {
     }
     let rightKinds: [EventKind]? =
       switch proposal.event {
-      case .partRevoked: [.partConfirmed, .sessionOpened]
+      case .partRevoked: [.partConfirmed, .partRevoked, .sessionOpened]
       case .transferLost: [.partSent]
       case .sessionExpired: [.sessionOpened]
       case .verificationRevoked: [.uploadVerified]
@@ -265,6 +270,7 @@ private struct RandomWorld {
           upload: upload.id, part: sent.part, attempt: sent.attempt, launch: history.launch))
       if !attempts.insert([sent.part.index, sent.attempt]).inserted { fail("attempt repeats") }
       if upload.paused != nil || upload.attention != nil { fail("sent while held back") }
+      if isSequential, !upload.flights.isEmpty { fail("two parts of one offset on their way") }
     default: break
     }
   }

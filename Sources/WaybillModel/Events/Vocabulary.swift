@@ -38,6 +38,8 @@ public enum FailureKind: String, Sendable, CaseIterable {
   case credentials
   /// The server does not know the session; its status has to be asked.
   case sessionUnknown = "session_unknown"
+  /// The server stands at another offset than we thought; its status has to be asked.
+  case offsetMoved = "offset_moved"
   /// The bytes that arrived do not have the digest that was announced.
   case digestMismatch = "digest_mismatch"
   /// The reply broke the protocol.
@@ -57,7 +59,7 @@ public enum FailureKind: String, Sendable, CaseIterable {
   /// being offline or signed out, does not.
   public var chargesAttempt: Bool {
     switch self {
-    case .offline, .credentials, .stopped, .quota, .throttled, .inProgress: false
+    case .offline, .credentials, .stopped, .quota, .throttled, .inProgress, .offsetMoved: false
     case .interrupted, .serverUnavailable, .sessionUnknown, .digestMismatch, .protocolViolation,
       .notOurServer, .refused, .sourceUnreadable:
       true
@@ -105,6 +107,8 @@ public enum AttentionReason: String, Sendable, CaseIterable {
   case notOurServer = "not_our_server"
   /// The server does not finish what it was asked to do.
   case serverUnfinished = "server_unfinished"
+  /// The server holds every byte, but does not check what it is sent, or not all of it.
+  case unproven
   /// An event of this upload cannot be read.
   case recordUnreadable = "record_unreadable"
 
@@ -115,7 +119,7 @@ public enum AttentionReason: String, Sendable, CaseIterable {
     case .accessRevoked: [.signIn, .retry, .cancel]
     case .serverInconsistent, .protocolViolation, .notOurServer, .serverUnfinished:
       [.retry, .askSupport]
-    case .refused: [.askSupport, .cancel]
+    case .refused, .unproven: [.askSupport, .cancel]
     case .tooLarge: [.cancel, .askSupport]
     case .quota: [.freeSpace, .retry]
     case .conflict: [.resolveConflict, .cancel]

@@ -93,6 +93,7 @@ extension AttentionReason {
     case .protocolViolation: "The answers of the server make no sense"
     case .notOurServer: "Something else answers in place of the server"
     case .serverUnfinished: "The server does not come to an end with it"
+    case .unproven: "The server has it, but cannot prove that it is the same"
     case .recordUnreadable: "What was recorded of it cannot be read"
     }
   }

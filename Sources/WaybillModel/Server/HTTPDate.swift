@@ -1,5 +1,5 @@
 /// A date in a header, in the three forms a recipient has to read (RFC 9110 section 5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
@@ -12,7 +12,7 @@ enum HTTPDate {
   /// the date.
   ///
   /// - Parameter now: what a year of two digits is measured against.
-  static func read(_ text: String, now: Timestamp) -> Timestamp? {
+  package static func read(_ text: String, now: Timestamp) -> Timestamp? {
     fixedForm(text) ?? hyphenatedForm(text, now: now) ?? asctimeForm(text)
   }
 

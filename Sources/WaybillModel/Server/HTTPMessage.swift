@@ -9,6 +9,12 @@ public struct HTTPRequest: Equatable, Sendable {
     case post = "POST"
     /// Carries the bytes of a part.
     case put = "PUT"
+    /// Carries bytes from an offset on.
+    case patch = "PATCH"
+    /// Asks for a status that stands in the headers.
+    case head = "HEAD"
+    /// Asks what the server can do.
+    case options = "OPTIONS"
     /// Gives up a session.
     case delete = "DELETE"
   }

@@ -36,7 +36,8 @@ public enum ReplyClassifier {
     }
   }
 
-  private static func verdict(on reason: NoReply) -> Verdict {
+  /// What it means that no reply came, in any protocol.
+  package static func verdict(on reason: NoReply) -> Verdict {
     switch reason {
     case .offline, .refused, .untrusted:
       .wait(.offline, status: nil, askedMilliseconds: nil)

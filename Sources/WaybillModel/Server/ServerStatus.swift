@@ -48,6 +48,8 @@ public struct StoredObject: Equatable, Sendable {
 public enum ServerStatus: Equatable, Sendable {
   /// It holds these parts and waits for the rest.
   case open(received: PartSet)
+  /// It holds the bytes before this offset, and nothing behind them.
+  case at(offset: Int64)
   /// It holds every byte and waits for the commit.
   case received
   /// It has bound the object to its record.

@@ -86,8 +86,9 @@ public enum Planner {
     if let retried = upload.retried, (activity.asked ?? .none) < retried { return true }
     let asked = activity.asked ?? .none
     if asked != upload.revision, let expires = session.expires, expires <= now { return true }
+    let isSequential = upload.isSequential
     return upload.parts.contains { part in
-      part.isOutcomeOpen && part.failed > asked
+      part.isOutcomeOpen(isSequential: isSequential) && part.failed > asked
         && !(part.notBefore.map { RetryPolicy.isHeld(until: $0, now: now) } ?? false)
     }
   }
@@ -97,7 +98,10 @@ public enum Planner {
   ) -> Move {
     var steps: [Step] = []
     var earliest: Timestamp?
+    let isSequential = upload.isSequential
     for index in upload.parts.indices where !upload.isConfirmed(PartNumber(index)) {
+      // The server takes the next bytes only, and they come with one part at a time.
+      if isSequential, PartNumber(index) != upload.firstUnconfirmed || !preparing.isEmpty { break }
       let part = upload.parts[index]
       if part.flight != nil || preparing.contains(PartNumber(index)) { continue }
       if let notBefore = part.notBefore, RetryPolicy.isHeld(until: notBefore, now: now) {

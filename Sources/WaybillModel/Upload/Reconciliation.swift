@@ -36,8 +36,13 @@ public enum Reconciliation {
     switch status {
     case .committed: return []
     case .gone: return expired(upload, session)
-    case .received: return holds(PartSet(all: session.plan.partCount), upload, session)
-    case .open(let received): return holds(received, upload, session)
+    case .received: return holds(upload, session) { session.plan.byteCount(of: $0) }
+    case .open(let received):
+      return holds(upload, session) { received.contains($0) ? session.plan.byteCount(of: $0) : 0 }
+    case .at(let offset):
+      return holds(upload, session) { part in
+        min(max(offset - session.plan.offset(of: part), 0), session.plan.byteCount(of: part))
+      }
     }
   }
 
@@ -53,25 +58,28 @@ public enum Reconciliation {
     return [event] + upload.blocked(.serverInconsistent, nil, cause: .reconciliation)
   }
 
+  /// - Parameter held: how many bytes of a part the server holds, never more than it has.
   private static func holds(
-    _ held: PartSet, _ upload: Upload, _ session: Upload.Session
+    _ upload: Upload, _ session: Upload.Session, _ held: (PartNumber) -> Int64
   ) -> [ProposedEvent] {
     var events: [ProposedEvent] = []
     var hasRegressed = false
+    var holdsAll = true
     for index in 0..<session.plan.partCount {
       let part = PartNumber(index)
-      switch (held.contains(part), upload.parts[index].confirmedAt) {
-      case (true, _) where !upload.isConfirmed(part):
-        let confirmed = PartConfirmed(part: part, byteCount: session.plan.byteCount(of: part))
+      let byteCount = held(part)
+      let known = upload.parts[index].confirmed
+      if byteCount < session.plan.byteCount(of: part) { holdsAll = false }
+      if byteCount > known {
+        let confirmed = PartConfirmed(part: part, byteCount: byteCount)
         events.append(ProposedEvent(.partConfirmed(confirmed), cause: .reconciliation))
-      case (false, let position?):
+      } else if byteCount < known, let position = upload.parts[index].confirmedAt {
         hasRegressed = true
         let revoked = PartRevoked(
-          part: part, byteCount: 0, regression: upload.regressions + 1)
+          part: part, byteCount: byteCount, regression: upload.regressions + 1)
         events.append(
           ProposedEvent(
             .partRevoked(revoked), cause: .reconciliation, compensates: position))
-      default: break
       }
     }
     if hasRegressed {
@@ -82,7 +90,7 @@ public enum Reconciliation {
       if upload.regressions + 1 >= maximumRegressions {
         events += upload.blocked(.serverInconsistent, nil, cause: .reconciliation)
       }
-    } else if upload.received == nil, held.coversAll(session.plan.partCount) {
+    } else if upload.received == nil, holdsAll {
       events.append(
         ProposedEvent(
           .received(Received(byteCount: upload.byteCount)), cause: .reconciliation))

@@ -63,11 +63,11 @@ public enum RetryPolicy {
 }
 
 extension FailureKind {
-  /// Whether the server asked for time or room: nothing is wrong with the upload, but it cannot go
-  /// on like that for ever.
+  /// Whether the server asked for time or room, or has to be asked first: nothing is wrong with
+  /// the upload, but it cannot go on like that for ever.
   public var isPostponement: Bool {
     switch self {
-    case .throttled, .quota, .inProgress: true
+    case .throttled, .quota, .inProgress, .offsetMoved: true
     default: false
     }
   }
@@ -79,7 +79,7 @@ extension FailureKind {
   public var maximumInARow: Int? {
     switch self {
     case .offline, .credentials, .stopped: nil
-    case .throttled, .quota, .inProgress: RetryPolicy.maximumDelays
+    case .throttled, .quota, .inProgress, .offsetMoved: RetryPolicy.maximumDelays
     case .interrupted, .serverUnavailable, .sessionUnknown, .digestMismatch, .protocolViolation,
       .notOurServer, .refused, .sourceUnreadable:
       RetryPolicy.maximumAttempts
@@ -100,6 +100,7 @@ extension FailureKind {
     switch self {
     case .quota: .quota
     case .inProgress: .serverUnfinished
+    case .offsetMoved: .serverInconsistent
     case .protocolViolation: .protocolViolation
     case .notOurServer: .notOurServer
     case .credentials: .accessRevoked

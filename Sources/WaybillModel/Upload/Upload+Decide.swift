@@ -78,11 +78,14 @@ extension Upload {
     try requireOpen()
     guard attention == nil else { throw .needsAttention }
     guard paused == nil else { throw .paused }
-    guard let plan = session?.plan, parts.indices.contains(part.index) else { throw .tooEarly }
+    guard let unsent = unsent(part) else { throw .tooEarly }
     guard parts[part.index].flight == nil else { throw .alreadyInFlight }
     guard !isConfirmed(part) else { throw .alreadyDone }
+    if isSequential {
+      guard flights.isEmpty, part == firstUnconfirmed else { throw .tooEarly }
+    }
     let sent = PartSent(
-      part: part, attempt: parts[part.index].attempt + 1, byteCount: plan.byteCount(of: part))
+      part: part, attempt: parts[part.index].attempt + 1, byteCount: unsent.count)
     return [ProposedEvent(.partSent(sent), cause: .command)]
   }
 }

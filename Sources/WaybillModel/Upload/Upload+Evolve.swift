@@ -41,7 +41,7 @@ extension Upload {
     case .paused: paused = recorded.position
     case .resumed: paused = nil
     case .attentionNeeded(let needed): needAttention(needed, recorded)
-    case .partRevoked(let revoked): revoke(revoked)
+    case .partRevoked(let revoked): revoke(revoked, recorded)
     case .transferLost(let lost): lose(lost)
     case .sessionExpired: closeSession()
     case .verificationRevoked:
@@ -114,11 +114,18 @@ extension Upload {
 
   private mutating func confirm(_ confirmed: PartConfirmed, _ recorded: RecordedEvent) {
     let byteCount = held(confirmed.byteCount, of: confirmed.part)
+    let isWhole = byteCount == session?.plan.byteCount(of: confirmed.part)
     delay = nil
     update(confirmed.part) { part in
       part.confirmed = byteCount
       part.confirmedAt = recorded.position
-      part.flight = nil
+      if isWhole {
+        part.flight = nil
+      } else {
+        // What is on its way brings the rest; an attempt that got this far was not for nothing.
+        part.isPieced = byteCount > 0
+        part.failures = 0
+      }
       part.failure = nil
       part.notBefore = nil
       part.postponements = 0
@@ -126,14 +133,15 @@ extension Upload {
     }
   }
 
-  private mutating func revoke(_ revoked: PartRevoked) {
+  private mutating func revoke(_ revoked: PartRevoked, _ recorded: RecordedEvent) {
     regressions = max(regressions, revoked.regression)
     received = nil
     verified = nil
     let byteCount = held(revoked.byteCount, of: revoked.part)
     update(revoked.part) { part in
       part.confirmed = byteCount
-      part.confirmedAt = nil
+      part.confirmedAt = byteCount > 0 ? recorded.position : nil
+      part.isPieced = byteCount > 0
       part.isDoubted = true
     }
   }

@@ -107,6 +107,9 @@ public struct Upload: Equatable, Sendable {
     public internal(set) var confirmed: Int64 = 0
     /// The event of the acknowledgement.
     public internal(set) var confirmedAt: GlobalPosition?
+    /// Whether the server took some of its bytes by themselves. The digest it was sent with covers
+    /// all that was sent at once, so that nobody has checked those.
+    public internal(set) var isPieced = false
     /// The attempt in flight, if one is.
     public internal(set) var flight: Flight?
     /// The number of the newest attempt.
@@ -129,8 +132,14 @@ public struct Upload: Equatable, Sendable {
 
     /// Whether the server may hold it although nobody has said so, or may not know the session:
     /// only its account tells.
-    var isOutcomeOpen: Bool {
-      flight == nil && (failure == .interrupted || failure == .sessionUnknown)
+    ///
+    /// - Parameter isSequential: whether the server may keep what came before any failure.
+    func isOutcomeOpen(isSequential: Bool) -> Bool {
+      guard flight == nil, let failure else { return false }
+      return switch failure {
+      case .interrupted, .sessionUnknown, .offsetMoved: true
+      default: isSequential
+      }
     }
   }
 
@@ -155,6 +164,24 @@ extension Upload {
   public func isConfirmed(_ part: PartNumber) -> Bool {
     guard let plan = session?.plan, parts.indices.contains(part.index) else { return false }
     return parts[part.index].confirmed >= plan.byteCount(of: part)
+  }
+
+  /// Whether the parts are sent one after the other, to a server that owns the offset.
+  public var isSequential: Bool {
+    intent.map { AdapterKind(ofDestination: $0.destination).isSequential } ?? false
+  }
+
+  /// The bytes of the file a part has to carry now; nil without a session or for a part it does not
+  /// have.
+  public func unsent(_ part: PartNumber) -> (offset: Int64, count: Int64)? {
+    guard let plan = session?.plan, parts.indices.contains(part.index) else { return nil }
+    let held = isSequential ? parts[part.index].confirmed : 0
+    return (plan.offset(of: part) + held, plan.byteCount(of: part) - held)
+  }
+
+  /// The first part that needs bytes; nil when there is none.
+  var firstUnconfirmed: PartNumber? {
+    parts.indices.lazy.map(PartNumber.init).first { !isConfirmed($0) }
   }
 
   /// Whether every part of the session is confirmed; true at once for an empty file.

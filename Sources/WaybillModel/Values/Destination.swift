@@ -3,21 +3,28 @@ public struct Destination: Hashable, Sendable {
   /// The longest URL taken, in bytes.
   public static let maximumByteCount = 2048
 
-  /// The URL with scheme and host in lower case and no slash at its end.
-  public let text: String
+  /// The whole text: the prefix of the adapter and the URL.
+  public var text: String { adapter.prefix + url }
+  /// The protocol spoken there.
+  public let adapter: AdapterKind
+  /// The URL with scheme and host in lower case. Where paths are put behind it, it has no slash at
+  /// its end.
+  public let url: String
 
   /// Checks a URL a person gave.
   ///
   /// - Parameters:
-  ///   - text: `https://host[:port][/path]`; `http` only for a loopback host.
+  ///   - text: `https://host[:port][/path]`; `http` only for a loopback host. `tus+` in front
+  ///     says that the server speaks tus 1.0.
   ///   - allowsPlainHTTP: takes `http` for every host.
   /// - Throws: `DestinationProblem`, which never repeats the text.
   public init(_ text: String, allowsPlainHTTP: Bool = false) throws(DestinationProblem) {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Destination.maximumByteCount else { throw .tooLong }
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .unusableCharacter }
+    adapter = AdapterKind(ofDestination: text)
     guard let mark = text.firstRange(of: "://") else { throw .unknownScheme }
-    let scheme = text[..<mark.lowerBound].lowercased()
+    let scheme = text[..<mark.lowerBound].dropFirst(adapter.prefix.count).lowercased()
     guard scheme == "https" || scheme == "http" else { throw .unknownScheme }
     let rest = text[mark.upperBound...]
     guard !rest.contains("#") else { throw .hasFragment }
@@ -25,11 +32,13 @@ public struct Destination: Hashable, Sendable {
     let authority = rest.prefix { $0 != "/" }
     guard !authority.contains("@") else { throw .hasUserInfo }
     let (host, port) = try Destination.split(authority.lowercased())
-    let path = try Destination.checkedPath(rest.dropFirst(authority.count))
+    var path = try Destination.checkedPath(rest.dropFirst(authority.count))
+    // Of a server whose URL is used as it is, the one with a slash is another one.
+    if adapter == .tus, rest.hasSuffix("/") { path += "/" }
     guard scheme == "https" || allowsPlainHTTP || Destination.isLoopback(host) else {
       throw .plainHTTP
     }
-    self.text = "\(scheme)://\(host)\(port)\(path)"
+    url = "\(scheme)://\(host)\(port)\(path)"
   }
 
   /// The host, an IPv6 address in its brackets, and the port with its colon or nothing.

@@ -55,6 +55,7 @@ extension AttentionReason {
     case .protocolViolation: "server breaks the protocol"
     case .notOurServer: "something else answers for the server"
     case .serverUnfinished: "server does not finish"
+    case .unproven: "server proves nothing"
     case .recordUnreadable: "its record is damaged"
     }
   }
