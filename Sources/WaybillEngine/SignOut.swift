@@ -67,6 +67,7 @@ public struct SignOut: Sendable {
   /// Gives one upload up and deletes its copy; says whether it had not ended.
   private func discard(_ id: UploadID) async throws(LedgerError) -> Bool {
     let (upload, events) = try await ledger.record(id) { (try? $0.decide(.cancel(.account))) ?? [] }
+    await ledger.forgetSessionURL(of: id)
     guard let copy = upload.copy else { return !events.isEmpty }
     // A copy that cannot be deleted now is deleted by a later launch.
     guard (try? staging.release(copy.file)) != nil else { return !events.isEmpty }

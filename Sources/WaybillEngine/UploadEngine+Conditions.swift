@@ -3,15 +3,13 @@ internal import WaybillModel
 
 /// What sending depends on beyond any one upload: the way to the server, and the credential.
 extension UploadEngine {
-  /// What an outcome means for its upload, in the light of what the others were told; what it means
+  /// What a verdict means for its upload, in the light of what the others were told; what it means
   /// for all is taken care of here.
   func judge(
-    _ outcome: HTTPOutcome, _ endpoint: ReplyClassifier.Endpoint,
-    of request: CredentialTrust.Request, round: Int
+    _ verdict: Verdict, of request: CredentialTrust.Request, round: Int
   ) async throws(LedgerError) -> Verdict {
     let ruling = pacing.take(
-      ReplyClassifier.classify(outcome, endpoint: endpoint, now: clock.wall()), of: request,
-      round: round, at: clock.now, random: random.next())
+      verdict, of: request, round: round, at: clock.now, random: random.next())
     if ruling.renewsCredential { renewCredential() }
     for upload in ruling.refused {
       try await observe(.blocked(.accessRevoked, status: 401), of: upload)

@@ -236,6 +236,7 @@ extension UploadEngine {
   func releaseCopy(_ upload: Upload) async throws(LedgerError) {
     guard upload.ending != nil, let copy = upload.copy else { return }
     if case .cancelled = upload.ending { try await giveUp(upload) }
+    await ledger.forgetSessionURL(of: upload.id)
     do throws(StagingError) {
       try staging.release(copy.file)
     } catch {
@@ -254,11 +255,10 @@ extension UploadEngine {
     for transfer in live.keys where transfer.upload == upload.id {
       await transport.cancel(transfer)
     }
-    guard let session = upload.session, let intent = upload.intent,
-      let destination = try? Destination(intent.destination, allowsPlainHTTP: true),
-      !pacing.credential.isRejected, let (token, _) = try await credential()
+    guard let session = upload.session, let adapter = await transferAdapter(of: upload),
+      let request = adapter.delete(session.reference), !pacing.credential.isRejected,
+      let (token, _) = try await credential()
     else { return }
-    let request = PartsAdapter(destination: destination).delete(session.reference)
     _ = await transport.call(request.authorized(by: token))
   }
 
@@ -279,6 +279,7 @@ extension UploadEngine {
       listen()
     }
     try await sweep()
+    try await ledger.sweepSessionURLs()
     var looked: Int64 = 0
     var corrected: Int64 = 0
     for id in try await ledger.reader.uploadsInFlight() {

@@ -9,11 +9,12 @@ extension UploadEngine {
     case .finishSaving: try await finishSaving(upload)
     case .open:
       guard let adapter = try await adapter(for: upload) else { return }
-      try await call(adapter.open(upload), .open(byteCount: upload.byteCount), step, upload)
+      try await call(
+        adapter.open(upload), .open(byteCount: upload.byteCount), step, upload, adapter)
     case .askStatus: try await askStatus(upload)
     case .commit:
-      guard let adapter = try await adapter(for: upload) else { return }
-      try await call(adapter.commit(upload), .commit, step, upload)
+      guard let adapter = try await adapter(for: upload), try await isWhole(upload) else { return }
+      try await call(adapter.commit(upload), .commit, step, upload, adapter)
     case .send(let part): try await send(part, of: upload)
     case .releaseCopy: try await releaseCopy(upload)
     }
@@ -23,18 +24,26 @@ extension UploadEngine {
 
   private func askStatus(_ upload: Upload) async throws(LedgerError) {
     guard let session = upload.session, let adapter = try await adapter(for: upload) else { return }
-    try await call(adapter.status(upload), .status(of: session.plan), .askStatus, upload)
+    try await call(
+      adapter.status(upload), .status(of: session.plan), .askStatus, upload, adapter)
   }
 
   /// Makes a call and records what its outcome amounts to. One that is refused for its credential
   /// is planned again when there is another one.
   private func call(
-    _ request: HTTPRequest?, _ endpoint: ReplyClassifier.Endpoint, _ step: Step, _ upload: Upload
+    _ request: HTTPRequest?, _ endpoint: ReplyClassifier.Endpoint, _ step: Step,
+    _ upload: Upload, _ adapter: any TransferAdapter
   ) async throws(LedgerError) {
     guard let request, let (token, round) = try await credential() else { return }
     let outcome = await transport.call(request.authorized(by: token))
     let verdict = try await judge(
-      outcome, endpoint, of: CredentialTrust.Request(step, of: upload.id), round: round)
+      adapter.verdict(on: outcome, of: endpoint, for: upload, now: clock.wall()),
+      of: CredentialTrust.Request(step, of: upload.id), round: round)
+    if case .statement(.opened) = verdict,
+      let session = adapter.sessionURL(openedBy: outcome)
+    {
+      try await ledger.keep(session, of: upload.id)
+    }
     try await settle(verdict, step, for: upload)
   }
 
@@ -44,15 +53,16 @@ extension UploadEngine {
     let id = upload.id
     let isInconsistent =
       activities[id, default: Planner.Activity()].take(verdict, on: step)
-    if let status = PartsAdapter.serverStatus(of: verdict) {
+    if let status = verdict.serverStatus {
       let recorded = try await ledger.record(id) { Reconciliation.compare($0, with: status) }
       // Of what was appended beside it meanwhile, such as a retry, the server was not asked.
       activities[id]?.asked = recorded.events.last?.revision ?? recorded.upload.revision
       take(note: recorded.events)
+      if status == .gone { await ledger.forgetSessionURL(of: id) }
     } else if let step = DelayedStep(step) {
-      let pace = PartsAdapter.Pace(
+      let pace = Pace(
         setbacks: upload.delay?.attempt ?? 0, now: clock.now, random: random.next())
-      if let claim = PartsAdapter.observation(of: verdict, on: step, pace: pace) {
+      if let claim = verdict.observation(on: step, pace: pace) {
         try await observe(claim, of: id)
       }
     }
@@ -68,15 +78,38 @@ extension UploadEngine {
     if events.contains(where: { $0.kind?.movesOn ?? false }) { pacing.moveOn(at: clock.now) }
   }
 
-  /// The adapter of the upload's destination; an upload whose stored destination cannot be used
-  /// is handed to a person.
-  private func adapter(for upload: Upload) async throws(LedgerError) -> PartsAdapter? {
-    guard let intent = upload.intent else { return nil }
-    if let destination = try? Destination(intent.destination, allowsPlainHTTP: true) {
-      return PartsAdapter(destination: destination)
+  /// The adapter for the next call of an upload. One whose stored destination cannot be used is
+  /// handed to a person; a session nobody can reach any more has expired.
+  private func adapter(
+    for upload: Upload
+  ) async throws(LedgerError) -> (any TransferAdapter)? {
+    guard upload.intent != nil else { return nil }
+    guard let adapter = await transferAdapter(of: upload) else {
+      try await observe(.blocked(.refused, status: nil), of: upload.id)
+      return nil
     }
-    try await observe(.blocked(.refused, status: nil), of: upload.id)
+    guard let session = upload.session, adapter.status(upload) == nil else { return adapter }
+    take(
+      note: try await ledger.record(upload.id) {
+        $0.session == session ? Reconciliation.compare($0, with: .gone) : []
+      }.events)
     return nil
+  }
+
+  /// The adapter of the upload's destination; nil when that cannot be used.
+  func transferAdapter(of upload: Upload) async -> (any TransferAdapter)? {
+    guard let intent = upload.intent,
+      let destination = try? Destination(intent.destination, allowsPlainHTTP: true)
+    else { return nil }
+    let session = upload.isSequential ? await ledger.sessionURL(of: upload) : nil
+    return destination.adapter.adapter(for: destination, session: session)
+  }
+
+  /// Whether the copy is still the one whose hash is recorded, where no server states that of the
+  /// whole: what was sent in parts is only as good as the copy they were cut from.
+  private func isWhole(_ upload: Upload) async throws(LedgerError) -> Bool {
+    guard upload.isSequential, let copy = upload.copy else { return true }
+    return try await trusts(copy, of: upload)
   }
 
   // MARK: Parts
@@ -84,12 +117,12 @@ extension UploadEngine {
   private func send(_ part: PartNumber, of upload: Upload) async throws(LedgerError) {
     var isOnItsWay = false
     defer { if !isOnItsWay { giveBack(part, of: upload.id) } }
-    guard let copy = upload.copy, let session = upload.session,
+    guard let copy = upload.copy, let session = upload.session, let unsent = upload.unsent(part),
       let adapter = try await adapter(for: upload), try await trusts(copy, of: upload)
     else { return }
     let path = staging.path(of: copy.file)
     let slice = FileSlice(
-      path: path, offset: session.plan.offset(of: part), count: session.plan.byteCount(of: part))
+      path: path, offset: unsent.offset, count: unsent.count)
     let (body, digest): (FileSlice, ContentHash)
     do throws(Staging.SliceFault) {
       (body, digest) = try await content(of: slice, part: part, of: upload)
@@ -102,7 +135,9 @@ extension UploadEngine {
     guard let (token, round) = try await credential(), !isStopping else { return }
     // What was decided on may have moved while the part was read: decide again on the newest state.
     let recorded = try await ledger.record(upload.id) { newest in
-      guard newest.session == session, newest.paused == nil else { return [] }
+      guard newest.session == session, newest.paused == nil,
+        newest.unsent(part).map({ $0 == unsent }) ?? false
+      else { return [] }
       return (try? newest.decide(.send(part))) ?? []
     }
     guard let sent = recorded.events.first, case .upload(.partSent(let fact)) = sent.body else {
@@ -215,15 +250,17 @@ extension UploadEngine {
       guard case .reply(let reply) = outcome, reply.status == 200 else { return }
       return try await observe(.partHeld(transfer, received: PartSet()), of: transfer.upload)
     }
+    guard let adapter = await transferAdapter(of: upload) else { return }
     let verdict = try await judge(
-      outcome, .part(transfer.part, of: plan),
+      adapter.verdict(
+        on: outcome, of: .part(transfer.part, of: plan), for: upload, now: clock.wall()),
       of: CredentialTrust.Request(.send(transfer.part), of: transfer.upload),
       round: live[transfer] ?? pacing.credential.round)
     let setbacks =
       upload.parts.indices.contains(transfer.part.index)
       ? upload.parts[transfer.part.index].setbacks : 0
-    let pace = PartsAdapter.Pace(setbacks: setbacks, now: clock.now, random: random.next())
-    for observation in PartsAdapter.observations(of: verdict, on: transfer, pace: pace) {
+    let pace = Pace(setbacks: setbacks, now: clock.now, random: random.next())
+    for observation in verdict.observations(on: transfer, pace: pace) {
       try await observe(observation, of: transfer.upload)
     }
   }

@@ -170,6 +170,16 @@
       return got
     }
 
+    /// Reads `count` bytes of body; fewer when the client goes.
+    func readBytes(_ count: Int) -> [UInt8] {
+      var bytes = Array(pending.prefix(count))
+      pending.removeFirst(bytes.count)
+      while bytes.count < count, let more = receive(atMost: count - bytes.count) {
+        bytes += chunk[..<more]
+      }
+      return bytes
+    }
+
     /// Reads one whole request and records it; nil when the client goes before its end.
     func readRequest() -> NastyServer.Seen? {
       guard let head = readHead() else { return nil }

@@ -3,7 +3,7 @@ import WaybillEngine
 import WaybillModel
 
 /// An upload of 131,082 bytes, brought by events to the point where its session is open.
-private struct SampleUpload {
+struct SampleUpload {
   static let id = UploadID(high: 1, low: 2)
   static let hash = ContentHash.zero
   static let hashText = String(repeating: "0", count: 64)
@@ -30,18 +30,22 @@ private struct SampleUpload {
   }
 
   static func queued(
-    name: FileName = FileName("a.heic"), key: String = "op-1", baseVersion: Int64? = nil
+    name: FileName = FileName("a.heic"), key: String = "op-1", baseVersion: Int64? = nil,
+    at destination: String = "https://photos.example.org"
   ) -> SampleUpload {
     var sample = staged(name: name)
     let intent = Intent(
-      destination: "https://photos.example.org", operation: IdempotencyKey(key),
+      destination: destination, operation: IdempotencyKey(key),
       baseVersion: baseVersion)
     sample.record(.queued(Queued(intent: intent)))
     return sample
   }
 
-  static func opened(session: String = "u-1", baseVersion: Int64? = nil) -> SampleUpload {
-    var sample = queued(baseVersion: baseVersion)
+  static func opened(
+    session: String = "u-1", name: FileName = FileName("a.heic"), baseVersion: Int64? = nil,
+    at destination: String = "https://photos.example.org"
+  ) -> SampleUpload {
+    var sample = queued(name: name, baseVersion: baseVersion, at: destination)
     let offer = SessionOffer(
       session: SessionReference(session), partSize: 65_536, partCount: 3, expires: nil)
     sample.record(.sessionOpened(SessionOpened(offer: offer)))
@@ -171,7 +175,7 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
   private static let transfer = TransferDescription(
     upload: SampleUpload.id, part: PartNumber(1), attempt: 2, launch: LaunchGeneration(3))
   private static let now = Timestamp(seconds: 1_800_000_000)
-  private static let pace = PartsAdapter.Pace(setbacks: 3, now: now, random: 1234)
+  private static let pace = Pace(setbacks: 3, now: now, random: 1234)
   private static let object = StoredObject(
     remote: RemoteID("p"), version: 1, hash: SampleUpload.hash, status: 200)
 
@@ -184,7 +188,7 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
   }
 
   private func claims(_ verdict: Verdict) -> [UploadObservation] {
-    PartsAdapter.observations(of: verdict, on: Self.transfer, pace: Self.pace)
+    verdict.observations(on: Self.transfer, pace: Self.pace)
   }
 
   @Test func `a part that is held or completes the photo is a claim of its own`() {
@@ -231,8 +235,8 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
     var sample = SampleUpload.opened()
     sample.record(.partSent(PartSent(part: PartNumber(1), attempt: 1, byteCount: 65_536)))
     let flight = try #require(sample.upload.flights.first)
-    let claims = PartsAdapter.observations(
-      of: .blocked(.tooLarge, status: 413), on: flight, pace: Self.pace)
+    let verdict = Verdict.blocked(.tooLarge, status: 413)
+    let claims = verdict.observations(on: flight, pace: Self.pace)
     for claim in claims {
       for proposed in sample.upload.decide(claim) { sample.record(proposed.event) }
     }
@@ -264,7 +268,7 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
   func `a call claims what the server stated and nothing else`(
     verdict: Verdict, claim: UploadObservation?
   ) {
-    #expect(PartsAdapter.observation(of: verdict, on: .commit, pace: Self.pace) == claim)
+    #expect(verdict.observation(on: .commit, pace: Self.pace) == claim)
   }
 
   @Test(
@@ -282,16 +286,15 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
     verdict: Verdict, failure: FailureKind, status: Int?, milliseconds: Int64
   ) {
     #expect(
-      PartsAdapter.observation(of: verdict, on: .commit, pace: Self.pace)
+      verdict.observation(on: .commit, pace: Self.pace)
         == .delayed(
           .commit, failure, status: status, until: Self.now.adding(milliseconds: milliseconds)))
   }
 
   @Test func `only a status is an account of the session`() {
-    #expect(PartsAdapter.serverStatus(of: .statement(.status(.gone))) == .gone)
-    #expect(PartsAdapter.serverStatus(of: .statement(.committed(Self.object))) == nil)
-    #expect(
-      PartsAdapter.serverStatus(of: .wait(.offline, status: nil, askedMilliseconds: nil)) == nil)
+    #expect(Verdict.statement(.status(.gone)).serverStatus == .gone)
+    #expect(Verdict.statement(.committed(Self.object)).serverStatus == nil)
+    #expect(Verdict.wait(.offline, status: nil, askedMilliseconds: nil).serverStatus == nil)
   }
 
   // B19
@@ -308,7 +311,7 @@ private func document(_ request: HTTPRequest) throws -> JSONValue {
   func `the next attempt is scheduled only where one follows by itself`(
     verdict: Verdict, milliseconds: Int64?
   ) {
-    let next = PartsAdapter.nextAttempt(after: verdict, pace: Self.pace)
+    let next = verdict.nextAttempt(pace: Self.pace)
     #expect(next?.milliseconds(since: Self.now) == milliseconds)
   }
 }

@@ -101,7 +101,8 @@ struct SequentialTests {
     Self.opened.when(serverSays: .at(offset: Self.length))
       .then(
         Samples.confirmed(0), Samples.confirmed(1), Samples.confirmed(2),
-        .received(Received(byteCount: Self.length)))
+        .received(Received(byteCount: Self.length))
+      )
       .when(serverSays: .at(offset: Self.length)).thenNothing()
   }
 
@@ -146,7 +147,8 @@ struct SequentialTests {
     #expect(!whole.upload.parts[0].isPieced)
     let pieced = Self.opened.and(Samples.confirmed(0, byteCount: 5), Samples.confirmed(0))
     #expect(pieced.upload.parts[0].isPieced)
-    #expect(whole.and(revoked(0, to: Self.half)).upload.parts[0].isPieced)
+    #expect(!whole.and(revoked(0, to: Self.half)).upload.parts[0].isPieced)
+    #expect(pieced.and(revoked(0, to: Self.half)).upload.parts[0].isPieced)
     #expect(!pieced.and(revoked(0, to: 0)).upload.parts[0].isPieced)
   }
 }

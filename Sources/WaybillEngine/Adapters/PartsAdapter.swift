@@ -4,7 +4,7 @@ public import WaybillModel
 /// on its outcome claims.
 ///
 /// No request carries a credential; the shell adds it at send time, for this destination only.
-public struct PartsAdapter: Hashable, Sendable {
+public struct PartsAdapter: TransferAdapter, Hashable {
   /// The service the requests go to.
   public let destination: Destination
 
@@ -28,7 +28,7 @@ extension PartsAdapter {
       JSONValue.Member("fileName", .text(copy.name.repaired)),
       JSONValue.Member("commit", .text("explicit")),
     ])
-    return post(to: "\(destination.text)/v1/uploads", document, key: intent.operation)
+    return post(to: "\(destination.url)/v1/uploads", document, key: intent.operation)
   }
 
   /// Carries one part; nil without a session or for a part it does not have.
@@ -41,12 +41,8 @@ extension PartsAdapter {
   public func part(
     _ part: PartNumber, of upload: Upload, at path: String, digest: ContentHash
   ) -> HTTPRequest? {
-    guard let session = upload.session, (0..<session.plan.partCount).contains(part.index) else {
-      return nil
-    }
-    let plan = session.plan
-    let slice = FileSlice(
-      path: path, offset: plan.offset(of: part), count: plan.byteCount(of: part))
+    guard let session = upload.session, let unsent = upload.unsent(part) else { return nil }
+    let slice = FileSlice(path: path, offset: unsent.offset, count: unsent.count)
     return HTTPRequest(
       method: .put, url: "\(url(of: session.reference))/parts/\(part.index)",
       headers: [
@@ -70,12 +66,19 @@ extension PartsAdapter {
   }
 
   /// Gives a session up; the server may drop its bytes.
-  public func delete(_ session: SessionReference) -> HTTPRequest {
+  public func delete(_ session: SessionReference) -> HTTPRequest? {
     HTTPRequest(method: .delete, url: url(of: session))
   }
 
+  package func verdict(
+    on outcome: HTTPOutcome, of endpoint: ReplyClassifier.Endpoint, for upload: Upload,
+    now: Timestamp
+  ) -> Verdict {
+    ReplyClassifier.classify(outcome, endpoint: endpoint, now: now)
+  }
+
   private func url(of session: SessionReference) -> String {
-    "\(destination.text)/v1/uploads/\(PartsAdapter.escaped(session.text))"
+    "\(destination.url)/v1/uploads/\(PartsAdapter.escaped(session.text))"
   }
 
   private func post(
@@ -104,106 +107,5 @@ extension PartsAdapter {
       }
     }
     return out
-  }
-}
-
-// MARK: Claims
-
-extension PartsAdapter {
-  /// The values a pause is reckoned from, so that neither clock nor chance is asked here.
-  public struct Pace: Equatable, Sendable {
-    /// Failures in a row before this one.
-    public let setbacks: Int
-    /// The moment of the outcome.
-    public let now: Timestamp
-    /// 64 random bits for the jitter.
-    public let random: UInt64
-
-    /// Makes a pace from its values.
-    public init(setbacks: Int, now: Timestamp, random: UInt64) {
-      self.setbacks = setbacks
-      self.now = now
-      self.random = random
-    }
-  }
-
-  /// What a verdict on a part claims, in the order to decide on: the end of the attempt first, so
-  /// that a blocked upload has nothing in flight.
-  public static func observations(
-    of verdict: Verdict, on transfer: TransferDescription, pace: Pace
-  ) -> [UploadObservation] {
-    switch verdict {
-    case .statement(.held(let received)): [.partHeld(transfer, received: received)]
-    case .statement(.committed(let object)): [.committed(object)]
-    case .blocked(let reason, let status):
-      [
-        .partFailed(transfer, .refused, status: status, notBefore: nil),
-        .blocked(reason, status: status),
-      ]
-    case .credentialsRejected(let status):
-      [.partFailed(transfer, .credentials, status: status, notBefore: nil)]
-    case .wait(let failure, let status, _):
-      [
-        .partFailed(
-          transfer, failure, status: status, notBefore: nextAttempt(after: verdict, pace: pace))
-      ]
-    // Answers to other calls: from a part they would break the protocol.
-    case .statement, .conflict, .partsMissing, .inProgress:
-      [
-        .partFailed(
-          transfer, .protocolViolation, status: nil,
-          notBefore: RetryPolicy.notBefore(
-            setbacks: pace.setbacks, asked: nil, now: pace.now, random: pace.random))
-      ]
-    }
-  }
-
-  /// What a verdict on the opening, the status or the commit claims; nil when it claims nothing.
-  /// The account of a status goes to `Reconciliation` instead: see `serverStatus`.
-  public static func observation(
-    of verdict: Verdict, on step: DelayedStep, pace: Pace
-  ) -> UploadObservation? {
-    switch verdict {
-    case .statement(.opened(let offer)): return .opened(offer)
-    case .statement(.alreadyStored(let object)): return .alreadyStored(object)
-    case .statement(.committed(let object)): return .committed(object)
-    case .conflict(let version): return .conflicted(currentVersion: version)
-    case .blocked(let reason, let status): return .blocked(reason, status: status)
-    // Being out of reach is a condition of all, not a fact about this one.
-    case .statement, .credentialsRejected, .partsMissing, .wait(.offline, _, _): return nil
-    case .wait(let failure, let status, _):
-      return nextAttempt(after: verdict, pace: pace).map {
-        .delayed(step, failure, status: status, until: $0)
-      }
-    case .inProgress(let status, _):
-      return nextAttempt(after: verdict, pace: pace).map {
-        .delayed(step, .inProgress, status: status, until: $0)
-      }
-    }
-  }
-
-  /// The server's account of the session, for `Reconciliation.compare`; nil when the verdict has
-  /// none, and then nothing is known.
-  public static func serverStatus(of verdict: Verdict) -> ServerStatus? {
-    guard case .statement(.status(let status)) = verdict else { return nil }
-    return status
-  }
-
-  /// The earliest moment to make the same call again, or to ask for the status where the commit is
-  /// under way or the session unknown; nil when the call is not repeated by itself: it is
-  /// answered, a person or a new credential is needed, we stopped it, or the status has to be
-  /// asked first, at once.
-  public static func nextAttempt(after verdict: Verdict, pace: Pace) -> Timestamp? {
-    let asked: Int64?
-    switch verdict {
-    case .wait(.stopped, _, _): return nil
-    case .wait(.quota, _, let pause): asked = pause ?? RetryPolicy.quotaMilliseconds
-    case .wait(_, _, let pause): asked = pause
-    case .inProgress(_, let pause):
-      return RetryPolicy.nextLook(after: pace.setbacks, asked: pause, now: pace.now)
-    case .statement, .credentialsRejected, .blocked, .conflict, .partsMissing: return nil
-    }
-    return RetryPolicy.notBefore(
-      setbacks: pace.setbacks, asked: asked, now: pace.now, random: pace.random)
   }
 }

@@ -58,7 +58,7 @@ struct TusReply {
   /// Parts of the usual length, or of as many 64 KiB as a long file needs.
   private static func plan(_ byteCount: Int64) -> PartPlan? {
     let step = PartPlan.partSizeRange.lowerBound
-    let least = byteCount / Int64(PartPlan.maximumPartCount) / step * step + step
+    let least = (byteCount - 1) / Int64(PartPlan.maximumPartCount) / step * step + step
     return PartPlan(byteCount: byteCount, partSize: max(TusAdapter.partSizeBytes, least))
   }
 

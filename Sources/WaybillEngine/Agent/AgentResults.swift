@@ -19,7 +19,9 @@
     }
 
     /// The headers a verdict is made from; others may name a place or set a cookie.
-    private static let keptHeaders: Set<String> = ["content-type", "date", "retry-after"]
+    private static let keptHeaders: Set<String> = [
+      "content-type", "date", "retry-after", "tus-resumable", "upload-offset",
+    ]
     /// The most bytes of a file that are read: more than the most results there can be.
     private static let maximumFileBytes = 512 << 20
     /// From here on, a file that is mostly of the past is written anew.

@@ -321,15 +321,16 @@
   }
 
   extension HTTPRequest {
-    /// What in it must not be written anywhere: words of credentials, and the query of its URL,
-    /// which in a signed one is the credential.
+    /// What in it must not be written anywhere: words of credentials, the query of its URL, which
+    /// in a signed one is the credential, and the path of one that names a session.
     fileprivate var secrets: [[UInt8]] {
       let names: Set = ["authorization", "proxy-authorization", "cookie"]
       let words = headers.filter { names.contains($0.name.lowercased()) }.flatMap {
         $0.value.split(separator: " ").map(String.init)
       }
       let query = url.split(separator: "?", maxSplits: 1).dropFirst().map(String.init)
-      return (words + query).map { [UInt8]($0.utf8) }.filter { $0.count >= 8 }
+      let session = method == .patch ? url.split(separator: "/").suffix(1).map(String.init) : []
+      return (words + query + session).map { [UInt8]($0.utf8) }.filter { $0.count >= 8 }
     }
   }
 #endif

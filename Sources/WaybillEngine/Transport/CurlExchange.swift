@@ -81,7 +81,11 @@
       return count
     }
 
-    func rewindBody(to place: Int64) -> Bool { body?.rewind(to: place) ?? false }
+    /// Goes back in the body for a second try of libcurl's own; false where that is not allowed: a
+    /// server may have kept the beginning of a PATCH, so that the same bytes belong nowhere now.
+    func rewindBody(to place: Int64) -> Bool {
+      submission.request.method != .patch && (body?.rewind(to: place) ?? false)
+    }
 
     func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool { reply.takeHeaderLine(line) }
 

@@ -40,7 +40,9 @@
       if request.url.hasPrefix("http://") { set(CURLOPT_PROXY, "") }
       switch (request.method, request.body) {
       case (.get, .none): set(CURLOPT_HTTPGET, 1)
-      case (.delete, .none):
+      // Says a length and sends nothing: libcurl has to know that it must not wait for a body.
+      case (.head, .none): set(CURLOPT_NOBODY, 1)
+      case (.delete, .none), (.options, .none):
         set(CURLOPT_HTTPGET, 1)
         set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
       default:

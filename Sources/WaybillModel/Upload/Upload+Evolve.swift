@@ -141,7 +141,8 @@ extension Upload {
     update(revoked.part) { part in
       part.confirmed = byteCount
       part.confirmedAt = byteCount > 0 ? recorded.position : nil
-      part.isPieced = byteCount > 0
+      // What is left of a part that was checked whole was checked with it.
+      if byteCount == 0 { part.isPieced = false }
       part.isDoubted = true
     }
   }
