@@ -5,6 +5,7 @@
   import WaybillLedger
   import WaybillModel
   import WaybillServer
+  import WaybillSystem
   import WaybillTesting
 
   /// Secrets planted wherever one can come from, looked for in everything we write.
@@ -17,6 +18,7 @@
     private static let cookie = Canary("canary-cookie-Zq7")
     private static let location = Canary("canary-location-Zq7")
     private static let problem = Canary("canary-problem-Zq7")
+    private static let session = Canary("canary-session-Zq7-0123456789")
     private static let all = [token, folder, body, cookie, location, problem]
 
     init() throws { fixture = try EngineFixture() }
@@ -56,6 +58,53 @@
         #expect(places.contains { $0.hasPrefix("ledger/ledger.sqlite:") }, "\(canary.text)")
         #expect(places.contains { $0.hasPrefix("ledger/ledger.sqlite-wal:") }, "\(canary.text)")
         #expect(places.contains { $0.hasPrefix("ledger/archive/") }, "\(canary.text)")
+      }
+    }
+
+    // The URL of a session is its key. The server shows it wherever it can.
+    @Test func `the URL of a session is in its own file while it lives, and nowhere afterwards`()
+      async throws
+    {
+      let isBusy = Locked(true)
+      let server = try talkativeServer { isBusy.withLock { $0 } }
+      defer { server.stop() }
+      let ledger = try await fixture.openLedger()
+      let rig = try AgentRig(at: AgentPlace(folder: fixture.folder + "/agent"))
+      let transport = try await rig.connect(session: ledger.directory)
+      let engine = fixture.engine(ledger, transport: transport, patience: 1500)
+      let summary = try await engine.add(
+        [try fixture.picture("a.jpg", 9000)], to: try server.destination)
+      let id = try #require(summary.queued.first?.upload)
+      var errors = ["\(try await within { try await engine.run(.drain) }, default: "none")"]
+      let before = found(Self.session, in: try written())
+      #expect(Set(before.map { $0.prefix { $0 != ":" } }) == ["ledger/sessions/\(id)"])
+
+      isBusy.withLock { $0 = false }
+      errors.append("\(try await within { try await engine.run(.drain) }, default: "none")")
+      #expect(try await ledger.upload(id).stateWord == .committed)
+      _ = try await Archive(ledger: ledger, app: "test").archive(RetentionPolicy(ageSeconds: 0))
+      errors.append("\(engine) \(try await ledger.reader.events(EventQuery()))")
+      var after = try written()
+      await ledger.close()
+      errors.append(await text { _ = try await ledger.upload(UploadID(high: 1, low: 1)) })
+      await transport.shutDown()
+      await rig.stop()
+      after += try written() + [("errors", [UInt8](errors.joined(separator: "\n").utf8))]
+      #expect(after.contains { $0.place.hasPrefix("ledger/archive/") })
+      #expect(found(Self.session, in: after) == [])
+    }
+
+    /// A tus server that is busy for a while and says in each refusal where the session is.
+    private func talkativeServer(isBusy: @escaping @Sendable () -> Bool) throws -> TusServer {
+      var options = TusServer.Options()
+      options.secret = Self.session.text
+      return try TusServer(options) { request, _ in
+        guard request.method == "PATCH", isBusy() else { return nil }
+        let body = #"{"type":"about:blank","instance":"\#(request.path)"}"#
+        return TusServer.status(
+          "503 Busy at \(request.path)", "Location: \(request.path)", "Retry-After: 1",
+          "Content-Type: application/problem+json", "Content-Length: \(body.utf8.count + 2)")
+          + "\r\n" + body
       }
     }
 
