@@ -59,7 +59,10 @@
       #expect(pushed.ending == .finished)
       #expect(pushed.upload.stateWord == .committed)
       #expect(try server.sessions.map(\.bytes) == [bytes()])
-      #expect(server.sessions.map(\.metadata) == ["filename YS5qcGc="])
+      #expect(
+        server.sessions.map(\.metadata) == [
+          "filename YS5qcGc=,filetype YXBwbGljYXRpb24vb2N0ZXQtc3RyZWFt"
+        ])
       let patches = server.requests("PATCH")
       #expect(
         patches.map(\.offset)

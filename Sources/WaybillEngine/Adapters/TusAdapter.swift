@@ -10,6 +10,10 @@ package struct TusAdapter: TransferAdapter {
   /// The length of a part, unless the file has too many of them: 8 MiB.
   package static let partSizeBytes: Int64 = 8_388_608
 
+  /// `application/octet-stream` in base 64. The protocol does not ask for a type, but common servers
+  /// refuse to give the status of an upload without one.
+  private static let fileType = "YXBwbGljYXRpb24vb2N0ZXQtc3RyZWFt"
+
   /// The service the requests go to.
   package let destination: Destination
   /// The URL of the upload's session, where there is one.
@@ -24,11 +28,12 @@ package struct TusAdapter: TransferAdapter {
   package func open(_ upload: Upload) -> HTTPRequest? {
     guard let copy = upload.copy, upload.hash != nil, upload.intent != nil else { return nil }
     let name = Base64.encode(copy.name.bytes)
+    let filename = name.isEmpty ? "filename" : "filename \(name)"
     return request(
       .post, destination.url,
       [
         HTTPHeader("Upload-Length", "\(copy.byteCount)"),
-        HTTPHeader("Upload-Metadata", name.isEmpty ? "filename" : "filename \(name)"),
+        HTTPHeader("Upload-Metadata", "\(filename),filetype \(TusAdapter.fileType)"),
       ])
   }
 
