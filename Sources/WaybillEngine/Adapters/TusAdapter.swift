@@ -10,8 +10,8 @@ package struct TusAdapter: TransferAdapter {
   /// The length of a part, unless the file has too many of them: 8 MiB.
   package static let partSizeBytes: Int64 = 8_388_608
 
-  /// `application/octet-stream` in base 64. The protocol does not ask for a type, but common servers
-  /// refuse to give the status of an upload without one.
+  /// `application/octet-stream` in base 64. The protocol does not ask for a type, but common
+  /// servers refuse to give the status of an upload without one.
   private static let fileType = "YXBwbGljYXRpb24vb2N0ZXQtc3RyZWFt"
 
   /// The service the requests go to.

@@ -5,7 +5,7 @@ internal import WaybillModel
 /// Options and openings that commands about a ledger share.
 extension Option {
   static let destination = [
-    Option("to", .text("URL"), help: "the base URL of the service"),
+    Option("to", .text("URL"), help: "the base URL of the service; tus+ for tus"),
     Option(
       "allow-plain-http", help: "take http:// for hosts other than this one; it shows everything"),
   ]
