@@ -106,10 +106,16 @@ extension UploadEngine {
   }
 
   /// Whether the copy is still the one whose hash is recorded, where no server states that of the
-  /// whole: what was sent in parts is only as good as the copy they were cut from.
+  /// whole: it may have changed between the look at it and the reading of the last part. Of one
+  /// that is gone since, every part was cut while it was trusted.
   private func isWhole(_ upload: Upload) async throws(LedgerError) -> Bool {
     guard upload.isSequential, let copy = upload.copy else { return true }
-    return try await trusts(copy, of: upload)
+    switch await condition(of: copy, of: upload) {
+    case .intact, .missing: return true
+    case .changed: try await observe(.blocked(.sourceChanged, status: nil), of: upload.id)
+    case .unreadable: try await postpone(upload)
+    }
+    return false
   }
 
   // MARK: Parts
@@ -186,12 +192,19 @@ extension UploadEngine {
     }
   }
 
-  private func trusts(_ copy: Exported, of upload: Upload) async throws(LedgerError) -> Bool {
+  /// The condition of a copy, looked at closely only if it was touched since it was last trusted.
+  private func condition(of copy: Exported, of upload: Upload) async -> Staging.Condition {
     let trusted = max(upload.copyRecorded, trustedCopies[upload.id] ?? upload.copyRecorded)
-    switch await staging.condition(of: copy, hash: upload.hash, trusted: trusted) {
-    case .intact(let since):
-      if since > upload.copyRecorded { trustedCopies[upload.id] = since }
-      return true
+    let condition = await staging.condition(of: copy, hash: upload.hash, trusted: trusted)
+    if case .intact(let since) = condition, since > upload.copyRecorded {
+      trustedCopies[upload.id] = since
+    }
+    return condition
+  }
+
+  private func trusts(_ copy: Exported, of upload: Upload) async throws(LedgerError) -> Bool {
+    switch await condition(of: copy, of: upload) {
+    case .intact: return true
     case .missing: try await block(.sourceMissing, upload)
     case .changed: try await block(.sourceChanged, upload)
     case .unreadable: try await postpone(upload)

@@ -19,12 +19,19 @@ import WaybillModel
       session: try #require(Self.sessionURL).reference.text, at: Self.text)
   }
 
-  private func whole() throws -> SampleUpload {
+  /// An upload with an open session whose parts were all sent and taken, the first one after a
+  /// piece of so many bytes.
+  private func whole(piece: Int64 = 0) throws -> SampleUpload {
     var sample = try opened()
     for index in 0..<3 {
+      let part = PartNumber(index)
+      let length: Int64 = index == 2 ? 10 : 65_536
+      if index == 0, piece > 0 {
+        sample.record(.partConfirmed(PartConfirmed(part: part, byteCount: piece)))
+      }
       sample.record(
-        .partConfirmed(
-          PartConfirmed(part: PartNumber(index), byteCount: index == 2 ? 10 : 65_536)))
+        .partSent(PartSent(part: part, attempt: 1, byteCount: length)),
+        .partConfirmed(PartConfirmed(part: part, byteCount: length)))
     }
     return sample
   }
@@ -212,14 +219,7 @@ import WaybillModel
 
   @Test func `nothing is proved while a part is missing, or was taken in pieces`() throws {
     let headers = [("Tus-Extension", "checksum"), ("Tus-Checksum-Algorithm", "sha256")]
-    var pieced = try opened()
-    pieced.record(.partConfirmed(PartConfirmed(part: PartNumber(0), byteCount: 1000)))
-    for index in 0..<3 {
-      pieced.record(
-        .partConfirmed(
-          PartConfirmed(part: PartNumber(index), byteCount: index == 2 ? 10 : 65_536)))
-    }
-    for upload in [try opened().upload, pieced.upload] {
+    for upload in [try opened().upload, try whole(piece: 1000).upload] {
       #expect(
         try verdict(200, headers, .commit, of: upload) == .blocked(.unproven, status: 200))
     }

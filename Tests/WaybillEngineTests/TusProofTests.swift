@@ -67,6 +67,26 @@
       #expect(server.requests("PATCH").map(\.offset) == [0, 0])
     }
 
+    // No server here states a hash of the whole that would tell.
+    @Test func `a copy that changed after it was looked at is not called committed`()
+      async throws
+    {
+      let staged = "\(fixture.folder)/ledger/staged"
+      let server = try TusServer { request, _ in
+        guard request.method == "PATCH", request.number == 1 else { return nil }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: staged)) ?? [] {
+          let copy = FileHandle(forUpdatingAtPath: "\(staged)/\(name)")
+          copy?.write(Data([0xff]))
+          try? copy?.close()
+        }
+        return nil
+      }
+      defer { server.stop() }
+      let upload = try await push(9000, to: server)
+      #expect(upload.attention?.reason == .sourceChanged)
+      #expect(upload.received != nil && upload.ending == nil)
+    }
+
     // The digest covers what was sent at once, and of that the server kept the beginning unchecked.
     @Test func `what was kept of a part that broke off is resumed, and not called proved`()
       async throws

@@ -142,13 +142,39 @@ struct SequentialTests {
 
   // MARK: What is proved
 
-  @Test func `a part the server took in pieces is marked until it is sent anew`() {
-    let whole = Self.opened.and(Samples.confirmed(0))
-    #expect(!whole.upload.parts[0].isPieced)
-    let pieced = Self.opened.and(Samples.confirmed(0, byteCount: 5), Samples.confirmed(0))
-    #expect(pieced.upload.parts[0].isPieced)
-    #expect(!whole.and(revoked(0, to: Self.half)).upload.parts[0].isPieced)
-    #expect(pieced.and(revoked(0, to: Self.half)).upload.parts[0].isPieced)
-    #expect(!pieced.and(revoked(0, to: 0)).upload.parts[0].isPieced)
+  @Test func `a part is checked when whole attempts brought all of it`() {
+    let whole = Self.opened.and(Samples.sent(0), Samples.confirmed(0))
+    #expect(whole.upload.isChecked(PartNumber(0)))
+    // A look at the offset while the part was on its way takes nothing from it.
+    let looked = Self.opened.and(
+      Samples.sent(0), Samples.confirmed(0, byteCount: 5), Samples.confirmed(0))
+    #expect(looked.upload.isChecked(PartNumber(0)))
+    #expect(!Self.opened.and(Samples.confirmed(0)).upload.isChecked(PartNumber(0)))
+    #expect(!Self.opened.and(Samples.sent(0)).upload.isChecked(PartNumber(0)))
+  }
+
+  @Test func `a part of which the server kept a piece is not checked until it is sent anew`() {
+    let pieced = Self.opened.and(
+      Samples.sent(0), Samples.failed(0, .interrupted), Samples.confirmed(0, byteCount: 5),
+      sent(0, attempt: 2, Samples.partSize - 5), Samples.confirmed(0))
+    #expect(pieced.upload.isConfirmed(PartNumber(0)) && !pieced.upload.isChecked(PartNumber(0)))
+    let anew = pieced.and(
+      revoked(0, to: 0), sent(0, attempt: 3, Samples.partSize), Samples.confirmed(0))
+    #expect(anew.upload.isChecked(PartNumber(0)))
+  }
+
+  @Test func `what a server that went back still holds was checked with the whole`() {
+    let back = Self.opened.and(
+      Samples.sent(0), Samples.confirmed(0), revoked(0, to: Self.half))
+    #expect(!back.upload.isChecked(PartNumber(0)))
+    let resumed = back.and(sent(0, attempt: 2, Self.half), Samples.confirmed(0))
+    #expect(resumed.upload.isChecked(PartNumber(0)))
+  }
+
+  @Test func `what was unproved once stays so in its session, whatever the server learns`() {
+    let unproven = Self.opened.and(
+      Samples.sent(0), Samples.confirmed(0),
+      .attentionNeeded(AttentionNeeded(reason: .unproven)), .retried(Retried(round: 1)))
+    #expect(!unproven.upload.isChecked(PartNumber(0)))
   }
 }

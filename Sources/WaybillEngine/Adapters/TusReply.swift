@@ -100,7 +100,7 @@ struct TusReply {
       words("Tus-Extension").contains("checksum")
       && words("Tus-Checksum-Algorithm").contains("sha256")
     guard isChecked, let session = upload.session, let hash = upload.hash,
-      upload.allPartsConfirmed, !upload.parts.contains(where: \.isPieced)
+      upload.parts.indices.allSatisfy({ upload.isChecked(PartNumber($0)) })
     else { return blocked(.unproven) }
     return .statement(
       .committed(

@@ -92,8 +92,10 @@ extension Upload {
 
   private mutating func send(_ sent: PartSent, _ recorded: RecordedEvent) {
     delay = nil
+    let isSequential = isSequential
     update(sent.part) { part in
       part.attempt = sent.attempt
+      part.sentFrom = isSequential ? part.confirmed : 0
       part.flight = Flight(
         attempt: sent.attempt, launch: recorded.launch, position: recorded.position)
       part.notBefore = nil
@@ -121,9 +123,9 @@ extension Upload {
       part.confirmedAt = recorded.position
       if isWhole {
         part.flight = nil
+        if let from = part.sentFrom, from <= part.checked { part.checked = byteCount }
       } else {
         // What is on its way brings the rest; an attempt that got this far was not for nothing.
-        part.isPieced = byteCount > 0
         part.failures = 0
       }
       part.failure = nil
@@ -142,7 +144,7 @@ extension Upload {
       part.confirmed = byteCount
       part.confirmedAt = byteCount > 0 ? recorded.position : nil
       // What is left of a part that was checked whole was checked with it.
-      if byteCount == 0 { part.isPieced = false }
+      part.checked = min(part.checked, byteCount)
       part.isDoubted = true
     }
   }
@@ -183,6 +185,8 @@ extension Upload {
 
   private mutating func needAttention(_ needed: AttentionNeeded, _ recorded: RecordedEvent) {
     guard ending == nil else { return }
+    // What a server did not check then, it has not checked when it learns to.
+    if needed.reason == .unproven { for index in parts.indices { parts[index].checked = 0 } }
     attention = Attention(
       reason: needed.reason, actions: needed.actions, position: recorded.position)
   }

@@ -107,9 +107,11 @@ public struct Upload: Equatable, Sendable {
     public internal(set) var confirmed: Int64 = 0
     /// The event of the acknowledgement.
     public internal(set) var confirmedAt: GlobalPosition?
-    /// Whether the server took some of its bytes by themselves. The digest it was sent with covers
-    /// all that was sent at once, so that nobody has checked those.
-    public internal(set) var isPieced = false
+    /// Bytes from its beginning that the server took whole as they were sent. A digest covers what
+    /// is sent at once, so that nobody has checked a piece the server kept of it.
+    public internal(set) var checked: Int64 = 0
+    /// The byte of the part the newest attempt of this session began at.
+    var sentFrom: Int64?
     /// The attempt in flight, if one is.
     public internal(set) var flight: Flight?
     /// The number of the newest attempt.
@@ -177,6 +179,12 @@ extension Upload {
     guard let plan = session?.plan, parts.indices.contains(part.index) else { return nil }
     let held = isSequential ? parts[part.index].confirmed : 0
     return (plan.offset(of: part) + held, plan.byteCount(of: part) - held)
+  }
+
+  /// Whether the server took every byte of the part in whole attempts.
+  public func isChecked(_ part: PartNumber) -> Bool {
+    guard let plan = session?.plan, parts.indices.contains(part.index) else { return false }
+    return isConfirmed(part) && parts[part.index].checked >= plan.byteCount(of: part)
   }
 
   /// The first part that needs bytes; nil when there is none.
