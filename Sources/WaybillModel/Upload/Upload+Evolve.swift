@@ -22,7 +22,9 @@ extension Upload {
       copy = exported
       copyRecorded = recorded.time
     case .hashed(let hashed): hash = hashed.hash
-    case .queued(let queued): intent = queued.intent
+    case .queued(let queued):
+      intent = queued.intent
+      isSequential = AdapterKind(ofDestination: queued.intent.destination).isSequential
     case .sessionOpened(let opened): open(opened.offer, recorded)
     case .partSent(let sent): send(sent, recorded)
     case .partFailed(let failed): fail(failed, recorded)

@@ -21,6 +21,9 @@ public struct Upload: Equatable, Sendable {
   public internal(set) var hash: ContentHash?
   /// What it is meant to become, once that is durable.
   public internal(set) var intent: Intent?
+  /// Whether the parts are sent one after the other, to a server that owns the offset; told by the
+  /// destination, and kept because the fold of every part asks for it.
+  public internal(set) var isSequential = false
 
   /// The server's session, while there is one.
   public internal(set) var session: Session?
@@ -166,11 +169,6 @@ extension Upload {
   public func isConfirmed(_ part: PartNumber) -> Bool {
     guard let plan = session?.plan, parts.indices.contains(part.index) else { return false }
     return parts[part.index].confirmed >= plan.byteCount(of: part)
-  }
-
-  /// Whether the parts are sent one after the other, to a server that owns the offset.
-  public var isSequential: Bool {
-    intent.map { AdapterKind(ofDestination: $0.destination).isSequential } ?? false
   }
 
   /// The bytes of the file a part has to carry now; nil without a session or for a part it does not

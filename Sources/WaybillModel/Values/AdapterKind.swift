@@ -25,10 +25,16 @@ public enum AdapterKind: Hashable, Sendable, CaseIterable {
 
   /// Reads the beginning of a destination, in any case; a prefix nobody knows belongs to no adapter
   /// and makes the text no destination.
-  public init(ofDestination text: some StringProtocol) {
+  public init(ofDestination text: String) {
     let known = AdapterKind.allCases.first { kind in
-      !kind.prefix.isEmpty && text.prefix(kind.prefix.count).lowercased() == kind.prefix
+      let prefix = kind.prefix.utf8
+      return !prefix.isEmpty
+        && text.utf8.prefix(prefix.count).elementsEqual(prefix) { AdapterKind.lower($0) == $1 }
     }
     self = known ?? .parts
+  }
+
+  private static func lower(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 }
