@@ -1,9 +1,10 @@
+internal import WaybillModel
+
 #if canImport(Darwin)
   internal import Darwin
 #else
   internal import Glibc
 #endif
-internal import WaybillModel
 
 /// A made-up secret that a test plants, and looks for in everything that was written.
 ///

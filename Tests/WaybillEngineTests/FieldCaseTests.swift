@@ -284,10 +284,12 @@
 
     /// Ends the ghost once the engine has seen it.
     private func vanish() {
-      guard isListed.withLock({ isListed in
-        defer { isListed = false }
-        return isListed
-      }) else { return }
+      guard
+        isListed.withLock({ isListed in
+          defer { isListed = false }
+          return isListed
+        })
+      else { return }
       feed.yield(.completed(ghost, .noReply(.cancelled)))
     }
 

@@ -100,7 +100,8 @@ extension Invocation {
     guard copies == .discard else { return }
     let what = HumanText.count(Int(clamping: uploads), "upload")
     try output.line(
-      isDone ? "\(what) cancelled, all copies deleted"
+      isDone
+        ? "\(what) cancelled, all copies deleted"
         : "would cancel \(what) and delete all copies")
   }
 }

@@ -135,7 +135,7 @@ enum Uploads {
         "url = \"\(part.request.url)\"", "upload-file = \"\(part.file)\"", "output = \"/dev/null\"",
         "header = \"Expect:\"",
       ] + part.request.headers.map { "header = \"\($0.name): \($0.value)\"" })
-        .joined(separator: "\n")
+      .joined(separator: "\n")
     }
     try writeFile(path, [UInt8](transfers.joined(separator: "\nnext\n").utf8))
     return path
