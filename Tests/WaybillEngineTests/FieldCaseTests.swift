@@ -186,6 +186,62 @@
       await ledger.close()
     }
 
+    // D10 of the field: one copy is deleted, and the whole queue stands still for months.
+    @Test func `the copy that is gone needs a person, and the others commit`() async throws {
+      let server = try fixture.startServer()
+      defer { server.stop() }
+      let ledger = try await fixture.openLedger()
+      let engine = fixture.engine(ledger)
+      var ids: [UploadID] = []
+      for number in 0..<5 {
+        ids.append(try await add("\(number).jpg", 100_000 + number, engine, server))
+      }
+      unlink(fixture.stagedPath(ids[1]))
+      #expect(try await within { try await engine.run(.drain) } == .finished)
+      #expect(try await ledger.upload(ids[1]).attention?.reason == .sourceMissing)
+      #expect(try await ledger.upload(ids[1]).attention?.actions.contains(.addAgain) == true)
+      for id in ids where id != ids[1] {
+        #expect(try await ledger.upload(id).stateWord == .committed)
+      }
+      #expect(server.photoCount == 4)
+      await ledger.close()
+    }
+
+    // D15 of the field: the system encodes a photo anew at each pick.
+    @Test func `the same photo encoded anew is another upload`() async throws {
+      let server = try fixture.startServer()
+      defer { server.stop() }
+      let ledger = try await fixture.openLedger()
+      let engine = fixture.engine(ledger)
+      let first = try await add("a.jpg", 1000, engine, server)
+      let again = try await engine.add(
+        [try fixture.picture("a.jpg", 1000, seed: 2)], to: try Destination(server.baseURL))
+      #expect(again.queued.count == 1)
+      #expect(try await within { try await engine.run(.drain) } == .finished)
+      let second = try #require(again.queued.first?.upload)
+      #expect(try await ledger.upload(first).hash != ledger.upload(second).hash)
+      #expect(server.photoCount == 2)
+      await ledger.close()
+    }
+
+    // D16 of the field: records of what is done are never removed.
+    @Test func `what is archived leaves its hash, and its bytes are not sent again`() async throws {
+      let server = try fixture.startServer()
+      defer { server.stop() }
+      let ledger = try await fixture.openLedger()
+      let engine = fixture.engine(ledger)
+      for number in 0..<8 { _ = try await add("\(number).jpg", 1000 + number, engine, server) }
+      #expect(try await within { try await engine.run(.drain) } == .finished)
+      _ = try await Archive(ledger: ledger, app: "test").archive(RetentionPolicy(ageSeconds: 0))
+      #expect(try await fixture.count(.uploadExported, in: ledger) == 0)
+      let picks = try (0..<8).map { try fixture.picture("\($0).jpg", 1000 + $0) }
+      let summary = try await engine.add(picks, to: try Destination(server.baseURL))
+      #expect(summary.alreadyUploaded.count == 8)
+      #expect(try await within { try await engine.run(.drain) } == .finished)
+      #expect(server.counts.requests(.open) == 8)
+      await ledger.close()
+    }
+
     // D13: the server says it has the bytes already, and the client tries again for ever.
     @Test func `bytes the server has already end the upload with one request`() async throws {
       let server = try fixture.startServer()
