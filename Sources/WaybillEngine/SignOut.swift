@@ -8,6 +8,14 @@ public import WaybillModel
 /// discarded; it is never handed to the account that signs in next, which opens a ledger of its
 /// own. Callbacks that come late are recorded here, where they belong.
 public struct SignOut: Sendable {
+  /// What a sign-out has given up.
+  public struct Discarded: Equatable, Sendable {
+    /// Uploads that had not ended and were cancelled.
+    public internal(set) var uploads = 0
+    /// Copies that could not be deleted; the next run, or the same call, tries again.
+    public internal(set) var copiesLeft = 0
+  }
+
   private let ledger: Ledger
   private let staging: Staging
 
@@ -24,19 +32,17 @@ public struct SignOut: Sendable {
   /// an engine, or the same call, goes on. Signing out again can only turn keeping into discarding.
   ///
   /// - Parameter copies: what becomes of uploads that have not ended and of their copies.
-  /// - Returns: how many uploads were given up.
+  /// - Returns: what was given up.
   /// - Throws: `LedgerError`. The seal is on stable storage before anything is given up.
   @discardableResult
-  public func seal(_ copies: LocalCopies) async throws(LedgerError) -> Int {
+  public func seal(_ copies: LocalCopies) async throws(LedgerError) -> Discarded {
     try await record(copies)
     return try await discardSealed()
   }
 
   /// Makes the seal durable, and nothing more: for whoever has to stop something in between.
   package func record(_ copies: LocalCopies) async throws(LedgerError) {
-    let seal = try await ledger.state().seal
-    guard seal == nil || (seal == .keep && copies == .discard) else { return }
-    try await ledger.append(.sealed(Sealed(copies: copies)), cause: .command)
+    try await ledger.record(cause: .command) { $0.decideSeal(copies) }
   }
 
   /// Lets the same account go on. What was to be discarded is discarded first.
@@ -44,35 +50,39 @@ public struct SignOut: Sendable {
   /// - Throws: `LedgerError`.
   public func unseal() async throws(LedgerError) {
     try await discardSealed()
-    guard try await ledger.state().isSealed else { return }
-    try await ledger.append(.unsealed, cause: .command)
+    try await ledger.record(cause: .command) { $0.isSealed ? .unsealed : nil }
   }
 
   /// Gives up every upload that has not ended, and deletes every copy, if that is what became of
   /// them when the account signed out. Sessions at the server expire by themselves: there is no
   /// credential any more to delete them with.
   @discardableResult
-  func discardSealed() async throws(LedgerError) -> Int {
-    guard try await ledger.state().seal == .discard else { return 0 }
-    var count = 0
+  func discardSealed() async throws(LedgerError) -> Discarded {
+    var discarded = Discarded()
+    guard try await ledger.state().seal == .discard else { return discarded }
     var last: UploadID?
     while true {
       let ids = try await ledger.reader.unfinishedUploads(after: last)
-      guard !ids.isEmpty else { return count }
-      for id in ids where try await discard(id) { count += 1 }
+      guard !ids.isEmpty else { return discarded }
+      for id in ids { try await discard(id, &discarded) }
       last = ids.last
     }
   }
 
-  /// Gives one upload up and deletes its copy; says whether it had not ended.
-  private func discard(_ id: UploadID) async throws(LedgerError) -> Bool {
+  /// Gives one upload up and deletes its copy.
+  private func discard(
+    _ id: UploadID, _ discarded: inout Discarded
+  ) async throws(LedgerError) {
     let (upload, events) = try await ledger.record(id) { (try? $0.decide(.cancel(.account))) ?? [] }
-    await ledger.forgetSessionURL(of: id)
-    guard let copy = upload.copy else { return !events.isEmpty }
-    // A copy that cannot be deleted now is deleted by a later launch.
-    guard (try? staging.release(copy.file)) != nil else { return !events.isEmpty }
+    if !events.isEmpty { discarded.uploads += 1 }
+    guard let copy = upload.copy, upload.copyReleased == nil else { return }
+    do throws(StagingError) {
+      try staging.release(copy.file)
+    } catch {
+      discarded.copiesLeft += 1
+      return
+    }
     try await ledger.record(id) { (try? $0.decide(.releaseCopy)) ?? [] }
-    return !events.isEmpty
   }
 }
 

@@ -161,8 +161,8 @@ struct Staging: Sendable {
     guard UInt64(max(byteCount, 0)) + Staging.reserveBytes <= free else {
       throw StagingError(
         .diskFull,
-        "its copy needs \(byteCount) bytes and only \(free) are free on the disk of the"
-          + " ledger")
+        "its copy needs \(byteCount) bytes; beside the \(Staging.reserveBytes >> 20) MiB that are"
+          + " left for the ledger \(free - min(free, Staging.reserveBytes)) are free on its disk")
     }
   }
 

@@ -26,8 +26,15 @@ extension UploadEngine {
     conditions.device = recordedConditions.device
     guard conditions != recordedConditions else { return }
     if let device = policing.device { conditions.device = device }
+    let before = recordedConditions
+    // Said before it is written, so that nobody else writes it meanwhile.
     recordedConditions = conditions
-    try await ledger.append(.conditionsChanged(conditions), cause: .transport)
+    do throws(LedgerError) {
+      try await ledger.append(.conditionsChanged(conditions), cause: .transport)
+    } catch {
+      recordedConditions = before
+      throw error
+    }
   }
 
   /// The credential for a request that is about to be sent, with the round it belongs to; nil when
@@ -42,7 +49,7 @@ extension UploadEngine {
       return nil
     }
     // Getting it may have taken its time.
-    return isForbidden ? nil : (token, round)
+    return try await ledger.state().isSealed || isForbidden ? nil : (token, round)
   }
 
   /// The token of the ledger's own account; nil where there is none, or one of another account.
@@ -60,9 +67,11 @@ extension UploadEngine {
 
   /// Asks for a new credential. What is refused until it is there carries the old one.
   private func renewCredential() {
+    let round = pacing.credential.round
     Task {
       _ = await credentials.credential(refused: true)
-      pacing.renewCredential()
+      // Somebody may have brought another one meanwhile.
+      if pacing.credential.round == round { pacing.renewCredential() }
       raiseSignal()
     }
   }

@@ -249,6 +249,19 @@ extension UploadEngine {
     trustedCopies[upload.id] = nil
   }
 
+  /// Takes what a person gives up while the disk is full, and deletes the copies of what has ended.
+  func makeRoom() async throws(LedgerError) {
+    do throws(LedgerError) {
+      try await ledger.takeInbox()
+      for upload in try await ledger.work(now: clock.now, limit: 64) where upload.ending != nil {
+        guard let copy = upload.copy, (try? staging.release(copy.file)) != nil else { continue }
+        try await ledger.record(upload.id) { (try? $0.decide(.releaseCopy)) ?? [] }
+      }
+    } catch {
+      guard error.code == .diskFull else { throw error }
+    }
+  }
+
   /// Stops what is on its way for an upload that was given up and tells the server, once; a
   /// session nobody deletes expires by itself.
   private func giveUp(_ upload: Upload) async throws(LedgerError) {

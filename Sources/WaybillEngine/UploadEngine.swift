@@ -195,7 +195,7 @@ public actor UploadEngine {
       if isStopping { return .stopped }
       let hasWaited = clock.now.milliseconds(since: since) >= options.patienceMilliseconds
       if mode == .drain || endsWhenIdle, hasWaited { return .held(Waiting(.disk)) }
-      _ = try? await ledger.takeInbox()
+      try await makeRoom()
       await signal.wait(milliseconds: UploadEngine.idleMilliseconds)
     }
     isDiskFull = false

@@ -10,11 +10,11 @@ extension Ledger {
   /// - Throws: `LedgerError`: `otherAccount` where it is bound to another one. What is in it is
   ///   never sent for that one.
   public func assign(to account: String) async throws(LedgerError) {
-    if try state().account == nil {
-      var random = SystemRandomNumberGenerator()
-      let salt = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    try await record(cause: .command) { state in
+      guard state.account == nil else { return nil }
+      let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
       let digest = Ledger.digest(of: account, salt: salt)
-      try await append(.assigned(Assigned(salt: salt, digest: digest)), cause: .command)
+      return .assigned(Assigned(salt: salt, digest: digest))
     }
     guard let known = try state().account,
       Ledger.digest(of: account, salt: known.salt) == known.digest

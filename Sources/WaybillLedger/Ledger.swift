@@ -107,12 +107,30 @@ public actor Ledger {
   /// Appends one fact about the ledger itself.
   @discardableResult
   public nonisolated func append(
-    _ event: LedgerEvent, cause: Cause
+    _ event: LedgerEvent, cause: Cause, expecting expected: ExpectedRevision = .any
   ) async throws(LedgerError) -> RecordedEvent? {
     try await append(
       AppendRequest(
-        upload: nil, expected: .any, drafts: [EventDraft(event, cause: cause)], ids: nil)
+        upload: nil, expected: expected, drafts: [EventDraft(event, cause: cause)], ids: nil)
     ).first
+  }
+
+  /// Decides on the newest state of the ledger itself and appends what was decided, if anything;
+  /// decides again when the state has moved in between.
+  public func record(
+    cause: Cause, _ decide: @Sendable (LedgerState) -> LedgerEvent?
+  ) async throws(LedgerError) {
+    for attempt in 1... {
+      if attempt > 1 { drain() }
+      let before = try state()
+      guard let event = decide(before) else { return }
+      do throws(LedgerError) {
+        try await append(event, cause: cause, expecting: .exactly(before.revision))
+        return
+      } catch {
+        guard error.code == .conflict, attempt < Ledger.maximumDecisions else { throw error }
+      }
+    }
   }
 
   /// Stays with its caller: the only changes of thread are the one to the writer and the one back.

@@ -21,7 +21,9 @@ public final class Reaper: Sendable {
     end.enter()
     DispatchQueue(label: "waybill.testing.reaper").async { [status, end] in
       var raw: Int32 = 0
-      while waitpid(child, &raw, 0) < 0, errno == EINTR {}
+      while waitpid(child, &raw, 0) < 0 {
+        precondition(errno == EINTR, "somebody else has waited for the child")
+      }
       status.withLock { [raw] in $0 = raw }
       end.leave()
     }

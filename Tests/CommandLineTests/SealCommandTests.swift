@@ -26,6 +26,19 @@ import WaybillModel
     #expect(try await rig.run("push").output == "1 upload committed\n")
   }
 
+  @Test func `a ledger that was told whose it is refuses the token of another account`()
+    async throws
+  {
+    let rig = try Rig()
+    let file = try rig.file("a.jpg")
+    #expect(try await rig.run("add", file, "--to", rig.url, "--account", "alice").status == 0)
+    let other = try await rig.run("push", "--account", "bob")
+    #expect(other.status == 1 && other.errors.contains("this ledger belongs to another account"))
+    #expect(try await rig.count("queued") == 1)
+    #expect(try await rig.run("push", "--account", "alice").output == "1 upload committed\n")
+    #expect(!(try await rig.run("log", "--jsonl").output.contains("alice")))
+  }
+
   @Test func `discarding asks first, then leaves the history and no copy`() async throws {
     let rig = try Rig()
     _ = try await rig.run("add", try rig.file("a.jpg"), try rig.file("b"), "--to", rig.url)
@@ -34,7 +47,7 @@ import WaybillModel
     #expect(try await rig.count("queued") == 2)
     #expect(
       try await rig.run("seal", "--discard", "-n").output
-        == "would seal the ledger\nwould cancel 2 uploads and delete all copies\n")
+        == "would seal the ledger\nwould cancel 2 uploads and delete the copies\n")
     let document = try await rig.document("seal", "--discard", "--yes")
     #expect(
       document.serialized

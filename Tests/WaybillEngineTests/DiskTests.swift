@@ -66,6 +66,31 @@
       await ledger.close()
     }
 
+    // D5: signing out and giving up make room, whatever else cannot be recorded.
+    @Test(arguments: ["cancel", "discard"])
+    func `what is given up on a full disk makes room`(order: String) async throws {
+      let server = try fixture.startServer()
+      defer { server.stop() }
+      let ledger = try await disk.open()
+      let engine = fixture.engine(ledger, patience: 60_000)
+      var ids: [UploadID] = []
+      for number in 0..<4 {
+        ids.append(try await add("\(number).jpg", 4 << 20 + number, engine, server))
+      }
+      disk.fill()
+      if order == "cancel" {
+        for id in ids { try await fixture.order(.cancel(.user), id, in: ledger) }
+        #expect(try await within { try await engine.run(.drain) } == .finished)
+      } else {
+        try await engine.signOut(.discard)
+      }
+      for id in ids { #expect(try await ledger.upload(id).copyReleased != nil) }
+      #expect(try await ledger.hasRoom())
+      await ledger.close()
+      let findings = try await disk.findings()
+      #expect(findings == [])
+    }
+
     @Test func `a file there is no room for is named, and the others are taken`() async throws {
       let server = try fixture.startServer()
       defer { server.stop() }

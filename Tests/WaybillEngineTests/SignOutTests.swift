@@ -31,7 +31,13 @@
       #expect(try await ledger.upload(id).parts.allSatisfy { $0.failures == 0 })
       let row = try #require(try await ledger.reader.queue().rows.first)
       #expect(row.state == .waiting(Waiting(.sealed)))
-      await engine.lookAgain()
+      // Two rounds of the run have passed when two commands have been taken.
+      let inbox = Inbox(ledgerDirectory: ledger.directory)
+      for (number, command) in [InboxCommand.pause(id), .resume(id)].enumerated() {
+        try inbox.drop(command, id: EventID(high: 7, low: UInt64(number)))
+        await engine.lookAgain()
+        try await ledger.wait(for: id) { ($0.paused != nil) == (number == 0) }
+      }
       #expect(transport.requests.count == requests)
       try await engine.signIn()
       try await ledger.wait(for: .committed, of: id)

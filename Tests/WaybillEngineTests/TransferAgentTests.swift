@@ -105,7 +105,7 @@
       await theirs.cancel(.sample(part: 0))
       // The same description of a copied ledger: it cannot be told apart, so it is not taken.
       await theirs.start(.sample(part: 0), put(server, "/theirs"))
-      #expect(await theirs.completions(1).values.first == [.noReply(.cancelled)])
+      #expect(await theirs.completions(1).values.first == [.noReply(.notTaken)])
       gate.open()
       #expect(await mine.completions(1).values.first?.map(\.status) == [200])
       #expect(server.seen.map(\.path) == ["/mine"])
@@ -126,7 +126,7 @@
       let newer = try await rig.connect()
       #expect(await older.completions(1).values.first == [.noReply(.cancelled)])
       await older.start(.sample(part: 1), put(server))
-      #expect(await older.completions(1).values.first == [.noReply(.cancelled)])
+      #expect(await older.completions(1).values.first == [.noReply(.notTaken)])
       gate.open()
       #expect(await newer.completions(1).values.first?.map(\.status) == [200])
       #expect(server.seen.count == 1)
@@ -252,7 +252,7 @@
       await rig.stop()
     }
 
-    @Test func `more transfers than may be are cancelled at once`() async throws {
+    @Test func `more transfers than may be are not taken`() async throws {
       var options = TransferAgent.Options.test
       options.maximumTasks = 2
       let gate = Gate()
@@ -261,12 +261,12 @@
       let rig = try AgentRig(options: options)
       let client = try await rig.connect()
       for part in 0..<3 { await client.start(.sample(part: part), put(server)) }
-      #expect(await client.completions(1) == [.sample(part: 2): [.noReply(.cancelled)]])
+      #expect(await client.completions(1) == [.sample(part: 2): [.noReply(.notTaken)]])
       gate.open()
       // What waits to be acknowledged takes its place as well.
       #expect(await client.completions(2).count == 2)
       await client.start(.sample(part: 3), put(server))
-      #expect(await client.completions(1) == [.sample(part: 3): [.noReply(.cancelled)]])
+      #expect(await client.completions(1) == [.sample(part: 3): [.noReply(.notTaken)]])
       await client.acknowledge(.sample(part: 0))
       await client.start(.sample(part: 4), put(server))
       #expect(await client.completions(1).values.first?.map(\.status) == [200])

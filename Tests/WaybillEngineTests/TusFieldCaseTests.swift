@@ -135,7 +135,8 @@
       let pushed = try await push(9000, to: server)
       #expect(pushed.upload.stateWord == .committed)
       #expect(server.requests("PATCH").map(\.offset) == [0, 0])
-      #expect(server.requests("HEAD").count == 1)
+      // Once for the part, once before the proof.
+      #expect(server.requests("HEAD").count == 2)
       #expect(pushed.kinds("part.confirmed").count == 1)
     }
 
@@ -151,7 +152,7 @@
       defer { server.stop() }
       let pushed = try await push(9000, to: server, haste: 20)
       #expect(pushed.upload.stateWord == .committed)
-      #expect(server.requests("HEAD").count == 3)
+      #expect(server.requests("HEAD").count == 4)
     }
 
     // B11: an offset beyond the length; an overflow that crashed.

@@ -86,7 +86,7 @@ extension Verdict {
   package func nextAttempt(pace: Pace) -> Timestamp? {
     let asked: Int64?
     switch self {
-    case .wait(.stopped, _, _): return nil
+    case .wait(.stopped, _, nil): return nil
     case .wait(.quota, _, let pause): asked = pause ?? RetryPolicy.quotaMilliseconds
     case .wait(_, _, let pause): asked = pause
     case .inProgress(_, let pause):

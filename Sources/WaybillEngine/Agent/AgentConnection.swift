@@ -23,7 +23,7 @@
       if command == nil { try place.check() } else { try place.prepare() }
       var starter = AgentStarter(command: command)
       let deadline = ContinuousClock.now + .seconds(patience)
-      while ContinuousClock.now < deadline {
+      while ContinuousClock.now < deadline, !Task.isCancelled {
         if let channel = try connect(place) {
           if let tasks = try await hello(
             on: channel, session: session, program: program, patience: patience)

@@ -59,7 +59,7 @@
 
     /// Hands one part to the agent, which does not begin before a date.
     ///
-    /// Beyond what the agent takes the completion is `.noReply(.cancelled)`; a request that is too
+    /// Beyond what the agent takes the completion is `.noReply(.notTaken)`; a request that is too
     /// long to be handed over is `.noReply(.unusable)`.
     public func start(
       _ description: TransferDescription, _ request: HTTPRequest, notBefore: Timestamp?
@@ -70,7 +70,8 @@
       let isLost = state.withLock { state -> Bool in
         guard state.live[description] == nil else { return false }
         guard !state.isShutDown else {
-          mailbox.post(completion: .noReply(.cancelled), of: description)
+          // Not at once: a process whose session was taken over may go on asking.
+          mailbox.post(completion: .noReply(.notTaken), of: description)
           return false
         }
         state.live[description] = AgentSession.Transfer(
@@ -187,7 +188,7 @@
           if isEnding {
             state.live[description]?.waitsForAgent = true
           } else {
-            complete(description, .noReply(.cancelled), &state)
+            complete(description, .noReply(.notTaken), &state)
           }
         case .replaced:
           state.isShutDown = true

@@ -47,10 +47,10 @@
     /// Starts sending one part; its completion arrives in `events`, also when it fails at once.
     ///
     /// Starting a description that is alive already changes nothing, and so does a start after
-    /// `shutDown`. Beyond `Options.maximumRequests` the completion is `.noReply(.cancelled)`.
+    /// `shutDown`. Beyond `Options.maximumRequests` the completion is `.noReply(.notTaken)`.
     public func start(_ description: TransferDescription, _ request: HTTPRequest) async {
       if inbox.submit(description, request) == .full {
-        mailbox.post(completion: .noReply(.cancelled), of: description)
+        mailbox.post(completion: .noReply(.notTaken), of: description)
       }
     }
 

@@ -52,19 +52,26 @@ enum LedgerStateTable: DerivedTable {
       guard row.int(0) == row.int(15), let conditions = conditions(row),
         (0..<Int64(seals.count)).contains(row.int(4))
       else { return nil }
+      let (isRead, account) = account(row)
+      // An account that cannot be read must not look like a ledger that is nobody's.
+      guard isRead else { return nil }
       return LedgerState(
         revision: StreamRevision(row.int(0)),
         launch: row.optionalInt(1).map { LaunchGeneration($0) }, conditions: conditions,
-        account: account(row), seal: seals[Int(row.int(4))],
+        account: account, seal: seals[Int(row.int(4))],
         tailLost: row.optionalInt(5).map { GlobalPosition($0) })
     } ?? nil
   }
 
-  private static func account(_ row: borrowing WaybillSQLite.Row) -> Assigned? {
-    guard let salt = row.optionalText(13).flatMap(Base64.decode),
-      let digest = row.optionalText(14).flatMap({ ContentHash(hex: $0) })
-    else { return nil }
-    return Assigned(salt: salt, digest: digest)
+  /// The account the row names, and whether it could be read.
+  private static func account(_ row: borrowing WaybillSQLite.Row) -> (isRead: Bool, Assigned?) {
+    guard let salt = row.optionalText(13), let digest = row.optionalText(14) else {
+      return (row.optionalText(13) == nil && row.optionalText(14) == nil, nil)
+    }
+    guard let salt = Base64.decode(salt), let digest = ContentHash(hex: digest) else {
+      return (false, nil)
+    }
+    return (true, Assigned(salt: salt, digest: digest))
   }
 
   /// nil where a word in the row is none of ours.

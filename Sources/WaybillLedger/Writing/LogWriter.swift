@@ -265,7 +265,9 @@ final class LogWriter {
   ) throws(SQLiteError) -> Result<[RecordedEvent], LedgerError> {
     if let ids = request.ids, let known = try knownEvents(ids) { return known }
     guard let id = request.upload else {
-      guard request.expected.holds(for: state.revision) else { return .failure(Self.conflict(nil)) }
+      let revision = StreamRevision(
+        state.revision.value + Int64(transaction.ledgerEvents.count))
+      guard request.expected.holds(for: revision) else { return .failure(Self.conflict(nil)) }
       var recorded: [RecordedEvent] = []
       for (index, draft) in request.drafts.enumerated() {
         let count = Int64(transaction.ledgerEvents.count)

@@ -16,7 +16,7 @@ public struct Conditions: EventPayload {
     case unknown
     /// The last reply accepted it.
     case accepted
-    /// The last reply refused it.
+    /// The last reply refused it, or there is none of the ledger's account.
     case rejected
   }
 

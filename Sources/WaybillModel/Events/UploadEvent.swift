@@ -279,7 +279,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   public var mayUseReserve: Bool {
     switch self {
     case .uploadCancelled, .attentionNeeded, .partRevoked, .transferLost, .sessionExpired,
-      .verificationRevoked, .ledgerLaunched, .ledgerTailLost, .conditionsChanged:
+      .verificationRevoked, .copyReleased, .ledgerLaunched, .ledgerTailLost, .ledgerSealed,
+      .conditionsChanged:
       true
     default: false
     }

@@ -125,6 +125,8 @@ public enum NoReply: String, Hashable, Sendable, CaseIterable {
   case unreadableFile = "unreadable_file"
   /// We stopped it ourselves.
   case cancelled
+  /// The transport has as much to do as it takes.
+  case notTaken = "not_taken"
   /// The URL cannot be used, or anything else that no repeat will mend.
   case unusable
 }

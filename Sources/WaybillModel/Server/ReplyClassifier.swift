@@ -44,6 +44,7 @@ public enum ReplyClassifier {
     case .dropped, .timedOut: .wait(.interrupted, status: nil, askedMilliseconds: nil)
     case .unreadableFile: .wait(.sourceUnreadable, status: nil, askedMilliseconds: nil)
     case .cancelled: .wait(.stopped, status: nil, askedMilliseconds: nil)
+    case .notTaken: .wait(.stopped, status: nil, askedMilliseconds: 1000)
     case .unusable: .blocked(.refused, status: nil)
     }
   }

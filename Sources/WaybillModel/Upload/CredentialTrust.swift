@@ -132,6 +132,7 @@ public struct CredentialTrust: Equatable, Sendable {
   public mutating func change() {
     refusals = [:]
     isRejected = false
+    isRenewing = false
     beginRound(mayRenew: true)
   }
 

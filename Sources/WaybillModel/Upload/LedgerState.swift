@@ -30,6 +30,12 @@ public struct LedgerState: Equatable, Sendable {
     self.tailLost = tailLost
   }
 
+  /// The fact that signs the account out; nil where it holds already. What was to be discarded is
+  /// not kept any more.
+  public func decideSeal(_ copies: LocalCopies) -> LedgerEvent? {
+    seal == nil || (seal == .keep && copies == .discard) ? .sealed(Sealed(copies: copies)) : nil
+  }
+
   /// Whether nothing may be sent.
   public var isSealed: Bool { seal != nil }
 

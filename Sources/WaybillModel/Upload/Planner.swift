@@ -83,6 +83,10 @@ public enum Planner {
   ) -> Bool {
     if activity.mustAsk { return true }
     if session.launch != launch, activity.asked == nil { return true }
+    // What such a server is asked for the proof says nothing of the upload: its status does.
+    if upload.isSequential, upload.received != nil, activity.asked != upload.revision {
+      return true
+    }
     if let retried = upload.retried, (activity.asked ?? .none) < retried { return true }
     let asked = activity.asked ?? .none
     if asked != upload.revision, let expires = session.expires, expires <= now { return true }

@@ -9,7 +9,7 @@ extension Command {
     details: [
       "Copies each file into the ledger, hashes and queues it. 'waybill push' sends it later."
     ],
-    operands: .atLeast(1, "FILE"), options: Option.destination + [.recursive, .urgent],
+    operands: .atLeast(1, "FILE"), options: Option.destination + [.account, .recursive, .urgent],
     examples: [
       Example("waybill add *.jpg --to https://photos.example.org", "queue pictures for later"),
       Example("waybill add -r holiday --to https://photos.example.org", "queue a whole folder"),

@@ -23,7 +23,9 @@ extension Command {
         + " this push, and for an agent's parts as long as the push runs.",
     ],
     operands: .atLeast(0, "FILE"),
-    options: Option.destination + [.tokenFile, .recursive, .patience, .urgent, .background]
+    options: Option.destination + [
+      .tokenFile, .account, .recursive, .patience, .urgent, .background,
+    ]
       + Option.rules,
     examples: [
       Example(

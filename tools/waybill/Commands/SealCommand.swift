@@ -41,8 +41,13 @@ extension Command {
           return .error
         }
       }
-      let count = try await invocation.signOut(copies)
-      try invocation.reportSeal(copies, uploads: Int64(count), isDone: true)
+      let discarded = try await invocation.signOut(copies)
+      try invocation.reportSeal(copies, uploads: Int64(discarded.uploads), isDone: true)
+      guard discarded.copiesLeft == 0 else {
+        let what = HumanText.count(discarded.copiesLeft, "copy", plural: "copies")
+        throw Failure(
+          .failed, "\(what) could not be deleted", remedy: "Run the same command again.")
+      }
       return .ok
     })
 }
@@ -57,30 +62,36 @@ extension LedgerCounts {
 
 extension Invocation {
   /// Seals the ledger; what an agent sends of it is stopped before anything is discarded.
-  fileprivate func signOut(_ copies: LocalCopies) async throws(Failure) -> Int {
+  fileprivate func signOut(_ copies: LocalCopies) async throws(Failure) -> SignOut.Discarded {
     let ledger = try await openLedger(createsIt: false)
     let signOut = SignOut(ledger: ledger)
-    let count: Int
+    let discarded: SignOut.Discarded
     do throws(LedgerError) {
       try await signOut.record(copies)
       #if os(Linux)
         await stopAgentTransfers(of: ledger)
       #endif
-      count = try await signOut.seal(copies)
+      discarded = try await signOut.seal(copies)
     } catch {
       await ledger.close()
       throw Failure(error)
     }
     await ledger.close()
-    return count
+    return discarded
   }
 
   #if os(Linux)
     private func stopAgentTransfers(of ledger: Ledger) async {
-      guard let place = try? agentPlace(),
-        let transport = try? await AgentTransport(
+      guard let place = try? agentPlace() else { return }
+      let transport: AgentTransport
+      do throws(AgentError) {
+        transport = try await AgentTransport(
           session: ledger.directory, options: AgentTransport.Options(place: place, command: nil))
-      else { return }
+      } catch {
+        guard error.code != .notRunning else { return }
+        return messages.warning(
+          "parts may still be on their way in the agent: \(error.message); \(error.remedy)")
+      }
       for transfer in await transport.liveTransfers() { await transport.cancel(transfer) }
       await transport.shutDown()
     }
@@ -101,7 +112,7 @@ extension Invocation {
     let what = HumanText.count(Int(clamping: uploads), "upload")
     try output.line(
       isDone
-        ? "\(what) cancelled, all copies deleted"
-        : "would cancel \(what) and delete all copies")
+        ? "\(what) cancelled, their copies deleted"
+        : "would cancel \(what) and delete the copies")
   }
 }

@@ -75,7 +75,11 @@ extension StatusText {
       lines.append("everything waits: \(waiting.reason.sentence)\(until)")
     }
     if counts[.needsAttention] > 0 { lines.append("what needs attention: see 'waybill queue'") }
-    if state.isSealed { lines.append("the ledger is sealed: nothing is sent from it") }
+    switch state.seal {
+    case .keep: lines.append("the ledger is sealed: nothing is sent from it")
+    case .discard: lines.append("the ledger is sealed: what has not ended is given up")
+    case nil: break
+    }
     if let owner { lines.append("in use by \(owner)") }
     return lines
   }

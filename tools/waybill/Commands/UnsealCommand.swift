@@ -8,7 +8,7 @@ extension Command {
     usage: ["[-n]"],
     details: [
       "Only for the account that signed out: what is queued here goes out with the credential of"
-        + " the next 'waybill push'."
+        + " the next 'waybill push'. What was to be discarded is given up first."
     ],
     options: [.dryRun],
     examples: [
@@ -21,6 +21,10 @@ extension Command {
       let state = try await Failure.from { () async throws(LedgerError) in
         try await reader.state()
       }
+      let left = try await Failure.from { () async throws(LedgerError) in
+        try await reader.unfinishedUploads(after: nil)
+      }
+      let discards = state.seal == .discard && !left.isEmpty
       await reader.close()
       let isDry = invocation.arguments.has("dry-run")
       if state.isSealed, !isDry {
@@ -33,19 +37,26 @@ extension Command {
         }
         await ledger.close()
       }
-      try invocation.reportUnseal(wasSealed: state.isSealed, isDry: isDry)
+      try invocation.reportUnseal(
+        wasSealed: state.isSealed, discards: discards, isDry: isDry)
       return .ok
     })
 }
 
 extension Invocation {
-  fileprivate func reportUnseal(wasSealed: Bool, isDry: Bool) throws(Failure) {
+  fileprivate func reportUnseal(
+    wasSealed: Bool, discards: Bool, isDry: Bool
+  ) throws(Failure) {
     guard format == .text else {
       return try output.json(
         .object([
           .init("v", .integer(1)), .init("type", .text("unseal")), .init("dry_run", .bool(isDry)),
           .init("was_sealed", .bool(wasSealed)),
         ]))
+    }
+    if discards {
+      try output.line(
+        "what has not ended \(isDry ? "would be" : "was") given up first, as the seal said")
     }
     guard wasSealed else { return try output.line("the ledger was not sealed") }
     try output.line(isDry ? "would unseal the ledger" : "the ledger is no longer sealed")

@@ -18,6 +18,9 @@ extension Option {
     help: "how long the server may stay out of reach, or a rule hold; 20s if not given")
   static let background = Option(
     "background", help: "let an agent own what is on its way, so that it outlives this command")
+  static let account = Option(
+    "account", .text("NAME"),
+    help: "whose the token is; a ledger is bound to the first one and refuses others")
   static let all = Option("all", help: "every upload it can be said of")
   static let yes = Option("yes", short: "y", help: "do not ask; needed where nobody can be asked")
   static let dryRun = Option("dry-run", short: "n", help: "say what would be done, do nothing")
@@ -53,10 +56,14 @@ extension Invocation {
   /// - Parameter createsIt: whether a ledger is made where there is none.
   func openLedger(createsIt: Bool) async throws(Failure) -> Ledger {
     let path = try ledgerPath()
+    let isToldWhose = command.options.contains { $0.name == Option.account.name }
+    let account = isToldWhose ? arguments.text("account") : nil
     if !createsIt { await (try openReader()).close() }
     return try await Failure.from { () async throws(LedgerError) in
       try await Ledger.open(
-        directory: path, options: LedgerOptions(app: "waybill \(Version.waybill)"))
+        directory: path,
+        options: LedgerOptions(
+          app: "waybill \(Version.waybill)", account: account))
     }
   }
 
