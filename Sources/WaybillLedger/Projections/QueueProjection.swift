@@ -56,7 +56,7 @@ enum QueueProjection: Projection {
     let sent = row.int(3).addingHeld(min(max(row.int(9), 0), row.int(4)))
     return QueuedUpload(
       id: id, fileName: FileName(bytes: row.bytes(1)), byteCount: byteCount,
-      bytesSent: min(sent, byteCount),
+      bytesSent: min(sent, byteCount), bytesConfirmed: min(row.int(3), byteCount),
       state: state(
         word: row.text(5), reason: row.optionalText(6), until: row.optionalInt(7),
         remote: row.optionalText(8)

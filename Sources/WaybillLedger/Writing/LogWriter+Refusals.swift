@@ -20,7 +20,8 @@ extension LogWriter {
   /// What comes in now would be somebody else's.
   static let sealed = LedgerError(
     .sealed, "the account of this ledger has signed out here",
-    remedy: "sign in to it again, or open the ledger of the account that is signed in")
+    remedy: "sign in to it again ('waybill unseal'), or open the ledger of the account that is"
+      + " signed in")
 
   /// Refuses to queue bytes that another live upload holds, and to end an upload as a duplicate of
   /// one that does not hold them any more; the unique index stands behind this.

@@ -8,6 +8,8 @@ public struct QueuedUpload: Equatable, Sendable {
   public let byteCount: Int64
   /// Bytes of confirmed parts and of the parts in flight; never more than `byteCount`.
   public let bytesSent: Int64
+  /// Bytes the server acknowledged; what is only on its way is not among them.
+  public let bytesConfirmed: Int64
   /// Where it stands.
   public let state: State
 
@@ -41,12 +43,14 @@ public struct QueuedUpload: Equatable, Sendable {
 
   /// Makes a row from its values.
   public init(
-    id: UploadID, fileName: FileName, byteCount: Int64, bytesSent: Int64, state: State
+    id: UploadID, fileName: FileName, byteCount: Int64, bytesSent: Int64, bytesConfirmed: Int64,
+    state: State
   ) {
     self.id = id
     self.fileName = fileName
     self.byteCount = byteCount
     self.bytesSent = bytesSent
+    self.bytesConfirmed = bytesConfirmed
     self.state = state
   }
 
@@ -73,6 +77,7 @@ public struct QueuedUpload: Equatable, Sendable {
     byteCount = copy.byteCount
     let inFlight = min(max(progress, 0), upload.bytesInFlight)
     bytesSent = min(upload.confirmedBytes + inFlight, copy.byteCount)
+    bytesConfirmed = min(upload.confirmedBytes, copy.byteCount)
   }
 }
 

@@ -39,6 +39,9 @@ extension Command {
       #if os(Linux)
         let action =
           try invocation.arguments.operands.isEmpty ? nil : invocation.operandText(0)
+        guard action == "stop" || !invocation.arguments.has("cancel") else {
+          throw Failure.usage("--cancel goes with 'agent stop'", command: "agent")
+        }
         switch action {
         case nil: return try await invocation.runAgent()
         case "status": return try await invocation.showAgent()

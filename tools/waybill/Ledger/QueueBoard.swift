@@ -96,7 +96,8 @@ extension ItemState {
   init(_ upload: QueuedUpload, _ waiting: Waiting? = nil) {
     switch upload.state.held(by: waiting) {
     case .queued: self = .queued
-    case .uploading: self = upload.bytesSent < upload.byteCount ? .sending : .verifying
+    // What is on its way is not at the server.
+    case .uploading: self = upload.bytesConfirmed < upload.byteCount ? .sending : .verifying
     case .waiting(let waiting): self = .waiting(waiting.reason.words)
     case .done: self = .committed
     case .failed(let reason): self = .needsAttention(reason.words)
