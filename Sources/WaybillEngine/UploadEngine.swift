@@ -297,8 +297,9 @@ public actor UploadEngine {
     for transfer in live.keys { await transport.cancel(transfer) }
   }
 
-  /// Ends everything that is on its way, also what outlives the process, and waits for its end,
-  /// which for something cancelled comes at once.
+  /// Ends everything that is on its way, also what outlives the process, and waits for its end. A
+  /// request that is cancelled ends at once; a credential that is being asked for, or a copy that is
+  /// being hashed, is waited for.
   func endTransfers() async {
     isEndingTransfers = true
     defer { isEndingTransfers = false }

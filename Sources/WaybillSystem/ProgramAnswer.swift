@@ -20,7 +20,8 @@
       let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
       guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
       defer { close(ends[0]) }
-      let process = start(command, output: ends[1])
+      let process = try? ChildProgram.start(
+        command, environment: ["LC_ALL=C"], output: ends[1])
       close(ends[1])
       guard let process else { return nil }
       let deadline = ContinuousClock.now + .milliseconds(milliseconds)
@@ -29,32 +30,6 @@
       var status: Int32 = 0
       while waitpid(process, &status, 0) < 0, errno == EINTR {}
       return status == 0 ? answer : nil
-    }
-
-    private static func start(_ command: [String], output: Int32) -> pid_t? {
-      var actions = posix_spawn_file_actions_t()
-      posix_spawn_file_actions_init(&actions)
-      defer { posix_spawn_file_actions_destroy(&actions) }
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-      posix_spawn_file_actions_adddup2(&actions, output, 1)
-      posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-      var attributes = posix_spawnattr_t()
-      posix_spawnattr_init(&attributes)
-      defer { posix_spawnattr_destroy(&attributes) }
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      posix_spawnattr_setsigmask(&attributes, &signals)
-      sigfillset(&signals)
-      posix_spawnattr_setsigdefault(&attributes, &signals)
-      posix_spawnattr_setflags(
-        &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-      var words = command.map { strdup($0) } + [nil]
-      var environment = [strdup("LC_ALL=C"), nil]
-      defer { for word in words + environment { free(word) } }
-      var process = pid_t()
-      let code = posix_spawn(
-        &process, command.first ?? "", &actions, &attributes, &words, &environment)
-      return code == 0 ? process : nil
     }
 
     /// What comes until the other end is closed; nil when it is too much or takes too long.

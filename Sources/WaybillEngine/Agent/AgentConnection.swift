@@ -89,8 +89,6 @@
       "ALL_PROXY", "HTTPS_PROXY", "NO_PROXY", "all_proxy", "https_proxy", "no_proxy",
       "SSL_CERT_DIR", "SSL_CERT_FILE",
     ]
-    // POSIX_SPAWN_SETSID, which the C library hides.
-    private static let newSession: Int16 = 0x80
 
     let command: [String]?
     private(set) var process: pid_t?
@@ -120,33 +118,14 @@
     }
 
     private static func start(_ command: [String]) throws(AgentError) -> pid_t {
-      var actions = posix_spawn_file_actions_t()
-      posix_spawn_file_actions_init(&actions)
-      defer { posix_spawn_file_actions_destroy(&actions) }
-      for number in Int32(0)...2 {
-        posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+      let environment = variables.compactMap { name in
+        getenv(name).map { "\(name)=\(String(cString: $0))" }
       }
-      var attributes = posix_spawnattr_t()
-      posix_spawnattr_init(&attributes)
-      defer { posix_spawnattr_destroy(&attributes) }
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      posix_spawnattr_setsigmask(&attributes, &signals)
-      sigfillset(&signals)
-      posix_spawnattr_setsigdefault(&attributes, &signals)
-      posix_spawnattr_setflags(
-        &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | newSession)
-      var words = command.map { strdup($0) } + [nil]
-      var environment =
-        variables.compactMap { name in
-          getenv(name).map { value in strdup("\(name)=\(String(cString: value))") }
-        } + [nil]
-      defer { for word in words + environment { free(word) } }
-      var process = pid_t()
-      let code = posix_spawn(
-        &process, command.first ?? "", &actions, &attributes, &words, &environment)
-      guard code == 0 else { throw failure(SystemError(number: code).text) }
-      return process
+      do throws(SystemError) {
+        return try ChildProgram.start(command, environment: environment, hasOwnSession: true)
+      } catch {
+        throw failure(error.text)
+      }
     }
 
     private static func failure(_ reason: String) -> AgentError {
