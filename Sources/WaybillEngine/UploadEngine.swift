@@ -298,8 +298,8 @@ public actor UploadEngine {
   }
 
   /// Ends everything that is on its way, also what outlives the process, and waits for its end. A
-  /// request that is cancelled ends at once; a credential that is being asked for, or a copy that is
-  /// being hashed, is waited for.
+  /// request that is cancelled ends at once; a credential that is being asked for, or a copy that
+  /// is being hashed, is waited for.
   func endTransfers() async {
     isEndingTransfers = true
     defer { isEndingTransfers = false }

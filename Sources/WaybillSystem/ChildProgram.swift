@@ -6,8 +6,8 @@
     // POSIX_SPAWN_SETSID, which the C library hides.
     private static let newSession: Int16 = 0x80
 
-    /// Starts a program with no signal blocked or ignored, and `/dev/null` in place of what it would
-    /// read and write.
+    /// Starts a program with no signal blocked or ignored, and `/dev/null` in place of what it
+    /// would read and write.
     ///
     /// - Parameters:
     ///   - command: its path and its arguments.
